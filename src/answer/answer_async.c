@@ -198,9 +198,9 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
         answer_count(a, "old", jam->old_stacks);
     answer_text(a, "method", method);
     answer_text(a, "waits_for", what);
-    answer_format(a, "sentence", "%s calls wait in %s for %s%s.", GCD_DIGITS(jam->stacks), method,
-                  what,
-                  jam->old_stacks == jam->stacks ? ", all since before the last collection" : "");
+    char sentence[GCD_ASYNC_JAM_BYTES];
+    gcd_async_jam_text(async, jam, sentence, sizeof sentence);
+    answer_text(a, "sentence", answer_keep(a, "%s", sentence));
 }
 
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,

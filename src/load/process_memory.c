@@ -40,6 +40,49 @@ void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *
     *ret_free = used > s->bytes ? used - s->bytes : 0;
 }
 
+static const struct {
+    const char *key, *title;
+} parts[GCD_MEMORY_PARTS] = {
+    [GCD_MEMORY_ALIVE] = { "alive", "live objects" },
+    [GCD_MEMORY_DEAD] = { "not_reachable", "not reachable" },
+    [GCD_MEMORY_FREE] = { "free", "free between objects" },
+    [GCD_MEMORY_UNUSED] = { "unused", "dead or unused" },
+    [GCD_MEMORY_NATIVE] = { "native_or_unknown", "native or unknown" },
+    [GCD_MEMORY_FILES] = { "files", "files" },
+    [GCD_MEMORY_SHARED] = { "shared", "shared memory" },
+};
+
+const char *gcd_memory_part_title(enum gcd_memory_part part)
+{
+    return parts[part].title;
+}
+
+const char *gcd_memory_part_key(enum gcd_memory_part part)
+{
+    return parts[part].key;
+}
+
+void gcd_memory_parts(const struct gcd_summary *s, uint64_t unreachable,
+                      struct gcd_memory_size ret[GCD_MEMORY_PARTS])
+{
+    const struct gcd_process_memory *m = &s->memory;
+    uint64_t used, free_bytes, dead = unreachable != UINT64_MAX ? unreachable : 0;
+    bool resident = m->resident_bytes > 0;
+    gcd_range_bytes(s, &used, &free_bytes);
+    ret[GCD_MEMORY_ALIVE] = (struct gcd_memory_size){ unreachable != UINT64_MAX,
+                                                      s->bytes > dead ? s->bytes - dead : 0 };
+    ret[GCD_MEMORY_DEAD] = (struct gcd_memory_size){ s->image.with_dead, dead };
+    ret[GCD_MEMORY_FREE] = (struct gcd_memory_size){ used > 0, free_bytes };
+    ret[GCD_MEMORY_UNUSED] =
+        (struct gcd_memory_size){ m->gc_known && used > 0,
+                                  m->gc_known && used > 0 && m->gc_bytes > used ? m->gc_bytes - used
+                                                                                : 0 };
+    ret[GCD_MEMORY_NATIVE] =
+        (struct gcd_memory_size){ resident && m->gc_known, gcd_native_bytes(m) };
+    ret[GCD_MEMORY_FILES] = (struct gcd_memory_size){ resident, m->file_bytes };
+    ret[GCD_MEMORY_SHARED] = (struct gcd_memory_size){ resident, m->shared_bytes };
+}
+
 static uint64_t mebibytes(uint64_t bytes)
 {
     return bytes / MIB + (bytes % MIB >= MIB / 2);

@@ -29,14 +29,18 @@ class Bar(PageTest):
     def test_all_memory_in_one_bar(self):
         self.put("x.gclog", heap().encode())
         page = self.show("x.gclog")
-        self.assertEqual(page.count("#summary .stacked"), 1)
+        self.assertEqual(page.count("#summary .answer-bar .stacked"), 1)
+        self.assertEqual(page.count("#summary .memory-bar .stacked"), 1)
+        self.assertEqual(page.texts("#summary .memory-bar .legend > span"),
+                         ["live objects 29.0 MiB", "not reachable 1.0 MiB",
+                          "Not known: free between objects; dead or unused; native or unknown; files; shared memory"])
         self.assertEqual(self.pieces(), ["Suspect 1 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
                                          "Not reachable 1.0 MiB, 3.3 %"])
         self.assertIn("80.0 % of the heap (24.0 MiB)", page.text("#summary .answers"))
         self.assertEqual(page.texts("#summary .answers .advice"), ["Look in SessionStore for why it still keeps Session objects."])
         advice = json.loads(page.text("#data"))["suspects"][0]["advice"]
         self.assertIn(advice, self.show("x.gclog", scripts=False).text("noscript"))
-        widths = page.run("[...document.querySelectorAll('#summary .stacked span')].map(e => parseFloat(e.style.width))")
+        widths = page.run("[...document.querySelectorAll('#summary .answer-bar .stacked span')].map(e => parseFloat(e.style.width))")
         self.assertAlmostEqual(sum(widths), 100, delta=0.01)
 
     def test_without_suspects(self):
@@ -179,7 +183,7 @@ class SuspectsFirst(PageTest):
             top = page.run("document.querySelector('#suspects article p').getBoundingClientRect().top")
             self.assertLess(top, 400)
             self.assertEqual(page.count("#summary .answers, #summary .verdict"), 0)
-            self.assertEqual(page.count("#summary .stacked"), 1)
+            self.assertEqual(page.count("#summary .answer-bar .stacked"), 1)
             self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
         page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         page.click("#suspects .actions .chip", 1)

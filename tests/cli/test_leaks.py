@@ -66,6 +66,15 @@ class Leaks(CliTest):
         self.expected("leaks-net10-wks-lossy.txt", run.text)
         self.assertIn("the dump is incomplete", run.lines[-1])
 
+    def test_where_the_memory_is(self):
+        """Without the memory of the process, its parts are unknown, in JSON, too."""
+        self.put("in", heap({"big": ("Shop.Big", 5 * MIB, []), "dead": ("Shop.Dead", 1000, [])}, [("big", "s_big")])[0])
+        parts = self.json("in")["memory_parts"]
+        self.assertEqual(parts, {"alive": 5 * MIB, "not_reachable": 1000, "free": None, "unused": None, "native_or_unknown": None,
+                                 "files": None, "shared": None})
+        self.assertIn("\nMemory: 5.0 MiB live objects, 1000 B not reachable. What the process had besides is not known. Dead",
+                      self.done("leaks", "in").text)
+
     def test_a_cache(self):
         data, at = cache()
         self.put("in", data)

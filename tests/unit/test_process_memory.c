@@ -81,6 +81,76 @@ static void bytes_of_ranges(void **state)
     assert_true(used == 150 && unused == 0);
 }
 
+/* What is not known is not 0. */
+static void where_the_memory_is(void **state)
+{
+    (void)state;
+    static const struct gcd_range ranges[] = { { .used_bytes = 150 } };
+    const struct gcd_process_memory memory = { .resident_bytes = 1000,
+                                               .anonymous_bytes = 700,
+                                               .file_bytes = 250,
+                                               .shared_bytes = 50,
+                                               .gc_known = true,
+                                               .gc_bytes = 400 };
+    static const struct {
+        bool resident, ranges, dead;
+        uint64_t unreachable;
+        struct gcd_memory_size sizes[GCD_MEMORY_PARTS];
+    } rows[] = {
+        { true,
+          true,
+          false,
+          20,
+          { { true, 100 },
+            { false, 20 },
+            { true, 30 },
+            { true, 250 },
+            { true, 300 },
+            { true, 250 },
+            { true, 50 } } },
+        { true,
+          false,
+          true,
+          20,
+          { { true, 100 },
+            { true, 20 },
+            { false, 0 },
+            { false, 0 },
+            { true, 300 },
+            { true, 250 },
+            { true, 50 } } },
+        { false,
+          false,
+          false,
+          UINT64_MAX,
+          { { false, 120 },
+            { false, 0 },
+            { false, 0 },
+            { false, 0 },
+            { false, 0 },
+            { false, 0 },
+            { false, 0 } } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_summary s = { .bytes = 120,
+                                 .image = { .made_from = "", .with_dead = rows[i].dead } };
+        struct gcd_memory_size got[GCD_MEMORY_PARTS];
+        if (rows[i].resident)
+            s.memory = memory;
+        if (rows[i].ranges) {
+            s.ranges = ranges;
+            s.range_count = 1;
+        }
+        gcd_memory_parts(&s, rows[i].unreachable, got);
+        for (unsigned k = 0; k < GCD_MEMORY_PARTS; k++) {
+            assert_int_equal(got[k].known, rows[i].sizes[k].known);
+            assert_int_equal(got[k].bytes, rows[i].sizes[k].bytes);
+            assert_true(gcd_memory_part_title((enum gcd_memory_part)k)[0] != '\0' &&
+                        gcd_memory_part_key((enum gcd_memory_part)k)[0] != '\0');
+        }
+    }
+}
+
 /* ---- in a recording ---- */
 
 static bool same(const struct gcd_process_memory *a, const struct gcd_process_memory *b)
@@ -216,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentences),
         cmocka_unit_test(bytes_of_ranges),
+        cmocka_unit_test(where_the_memory_is),
         cmocka_unit_test(a_recording_keeps_it),
         cmocka_unit_test(the_dump_must_be_closed),
         cmocka_unit_test(events),

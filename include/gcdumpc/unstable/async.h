@@ -132,8 +132,8 @@ const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
  * channels wait as part of their work.  ORIGINS tells which types are the program's.
  */
 struct gcd_async_jam {
-    uint32_t method;     /* the frame of the innermost method of the program */
-    uint32_t waits_for;  /* the innermost frame */
+    uint32_t method;    /* the frame of the innermost method of the program */
+    uint32_t waits_for; /* the innermost frame */
     uint64_t stacks, old_stacks;
 };
 /* False: fewer than GCD_ASYNC_JAM stacks wait in each.  GCD_E_NOMEM. */
@@ -142,6 +142,12 @@ GCD_MUST_CHECK gcd_status gcd_async_find_jam(const struct gcd_async *a,
                                              const struct gcd_origins *origins,
                                              struct gcd_async_jam *ret, bool *ret_found,
                                              struct gcd_error *err);
+
+/* "39 calls wait in Gate.EnterAsync for SemaphoreSlim.WaitAsync, all since ...": a sentence for
+ * people, cut if it does not fit into CAP bytes with its NUL. */
+void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam, char *ret,
+                        size_t cap);
+#define GCD_ASYNC_JAM_BYTES 1200
 
 /* Completed operations by method, the most frequent first.  [*RET_N] */
 const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);

@@ -39,6 +39,28 @@ bool gcd_is_native(const struct gcd_process_memory *m);
  * ranges are known. */
 void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free);
 
+/* Where the memory of a process is; "resident" ones were measured before the dump. */
+enum gcd_memory_part {
+    GCD_MEMORY_ALIVE,  /* objects that roots reach */
+    GCD_MEMORY_DEAD,   /* other objects of the dump; unknown: those that were collected for it */
+    GCD_MEMORY_FREE,   /* between the objects */
+    GCD_MEMORY_UNUSED, /* resident in the ranges of the GC besides: dead then, or committed */
+    GCD_MEMORY_NATIVE, /* resident, private, and not of the GC: also threads' stacks */
+    GCD_MEMORY_FILES,  /* resident, mapped from files */
+    GCD_MEMORY_SHARED, /* resident, shared with other processes */
+    GCD_MEMORY_PARTS
+};
+struct gcd_memory_size {
+    bool known; /* all of it: else there may be more than BYTES */
+    uint64_t bytes;
+};
+/* UNREACHABLE: bytes of the objects that no root reaches; UINT64_MAX = unknown. */
+void gcd_memory_parts(const struct gcd_summary *s, uint64_t unreachable,
+                      struct gcd_memory_size ret[GCD_MEMORY_PARTS]);
+/* For people and for programs; static. */
+const char *gcd_memory_part_title(enum gcd_memory_part part);
+const char *gcd_memory_part_key(enum gcd_memory_part part);
+
 /*
  * A sentence for people, without a full stop: "the GC heap is 120 MiB of 900 MiB resident: look for
  * native memory (650 MiB)".  Returns its length, or 0 if nothing is known.  Cut if it does not fit

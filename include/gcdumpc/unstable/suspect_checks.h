@@ -31,6 +31,10 @@ struct gcd_suspect_check {
 const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
                                                    enum gcd_suspect_kind kind);
 
+/* The objects of findings whose bytes do not overlap those of other suspects, beside the object
+ * (NODE) or the type of each suspect.  [*RET_N], the suspects'. */
+const uint32_t *gcd_suspects_objects(const struct gcd_suspects *s, size_t *ret_n);
+
 /* Number I of the ALSO_COUNT suspects that consist of the objects of X, a suspect of S; each has
  * its own sentence. */
 const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,

@@ -1,3 +1,7 @@
+#include <stdio.h>
+
+#include <gcdumpc/unstable/text/plural.h>
+
 #include <gcdumpc/unstable/origins.h>
 
 #include "analyze/async/async.h"
@@ -199,4 +203,14 @@ gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origin
     gcd_mem_free(&a->alloc, jams, (n + 1) * sizeof *jams);
     *ret_found = ret->stacks >= GCD_ASYNC_JAM;
     return GCD_OK;
+}
+
+void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam, char *ret,
+                        size_t cap)
+{
+    size_t n;
+    const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
+    (void)snprintf(ret, cap, "%s calls wait in %.500s for %.500s%s.", GCD_DIGITS(jam->stacks),
+                   frames[jam->method].name, frames[jam->waits_for].name,
+                   jam->old_stacks == jam->stacks ? ", all since before the last collection" : "");
 }

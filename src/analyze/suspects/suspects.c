@@ -79,6 +79,23 @@ int suspects_compare(const void *ctx, uint32_t a, uint32_t b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
+/* Keeps the objects of findings for those who add up what belongs to no suspect. */
+static gcd_status keep_objects(struct suspects_work *w, struct gcd_error *err)
+{
+    struct gcd_suspects *s = w->s;
+    for (size_t i = 0, at = 0; i < w->owned_count; i++) {
+        while (at < s->count && s->items[at].id < w->owned[i].id)
+            at++;
+        if (at == s->count || s->items[at].id != w->owned[i].id || s->items[at].pub.overlaps)
+            continue;
+        if (!gcd_vec_reserve(&s->alloc, &s->objects, &s->object_room, s->object_count + 1,
+                             sizeof *s->objects, UINT32_MAX))
+            return gcd_fail_nomem(err, "keeping the objects of suspects");
+        s->objects[s->object_count++] = w->owned[i].node;
+    }
+    return GCD_OK;
+}
+
 static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_suspects *s = w->s;
@@ -122,6 +139,7 @@ static const struct {
     { suspects_find_paths, true, 0 },
     { suspects_find_statics, true, 0 },
     { suspects_holders, true, 0 },
+    { keep_objects, true, 0 },
     { describe, true, 0 },
     { sort, true, 0 },
 };
@@ -286,6 +304,7 @@ void gcd_suspects_free(struct gcd_suspects *s)
         gcd_mem_free(&a, s->items[i].path, s->items[i].path_room * sizeof *s->items[i].path);
     gcd_mem_free(&a, s->items, s->room * sizeof *s->items);
     gcd_mem_free(&a, s->order, s->count * sizeof *s->order);
+    gcd_mem_free(&a, s->objects, s->object_room * sizeof *s->objects);
     gcd_mem_free(&a, s->consumers, s->consumer_room * sizeof *s->consumers);
     gcd_textpool_done(&s->pool);
     gcd_mem_free(&a, s, sizeof *s);
@@ -331,6 +350,12 @@ uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s)
 uint64_t gcd_suspects_observed_bytes(const struct gcd_suspects *s)
 {
     return s->observed_bytes < s->heap_bytes ? s->observed_bytes : s->heap_bytes;
+}
+
+const uint32_t *gcd_suspects_objects(const struct gcd_suspects *s, size_t *ret_n)
+{
+    *ret_n = s->object_count;
+    return s->objects;
 }
 
 uint64_t gcd_suspects_threshold(const struct gcd_suspects *s)

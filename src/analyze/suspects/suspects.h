@@ -131,6 +131,8 @@ struct gcd_suspects {
     struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
+    uint32_t *objects; /* of findings that do not overlap */
+    size_t object_count, object_room;
 };
 
 /* An object of the suspect with this id.  Unless the suspect overlaps others, the object counts for

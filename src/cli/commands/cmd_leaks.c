@@ -182,13 +182,17 @@ static bool print_suspects(const struct leaks *l)
 /* Below this part of the heap it is not worth a line. */
 #define OBSERVED_PART 100u
 
-static void print_observed(const struct leaks *l)
+static bool print_memory(const struct leaks *l)
 {
-    char n[CLI_NUMBER_BYTES];
-    uint64_t bytes = gcd_suspects_observed_bytes(l->suspects);
-    if (bytes > gcd_suspects_heap_bytes(l->suspects) / OBSERVED_PART)
-        printf("\n%s come from being observed: the runtime's descriptions of its own events.\n",
-               cli_size(bytes, n));
+    uint64_t observed = gcd_suspects_observed_bytes(l->suspects);
+    bool worth = observed > gcd_suspects_heap_bytes(l->suspects) / OBSERVED_PART;
+    char *text = cli_memory_parts_text(&l->d, &l->unreachable, worth ? observed : 0);
+    if (text == NULL)
+        return false;
+    fputs("\nMemory:", stdout);
+    bool ok = print_wrapped(7, text + 1);
+    free(text);
+    return ok;
 }
 
 static bool print_notes(const struct leaks *l)
@@ -216,8 +220,7 @@ static bool print_jam(const struct leaks *l)
 
 static bool print_text(const struct leaks *l)
 {
-    bool ok = print_suspects(l) && print_jam(l) && print_notes(l);
-    print_observed(l);
+    bool ok = print_suspects(l) && print_jam(l) && print_notes(l) && print_memory(l);
     if (!ok || !l->args->view.findings)
         return ok;
     puts("\nWhat was looked for, with the largest numbers seen of each kind:");
@@ -253,6 +256,7 @@ static bool print_json(const struct leaks *l)
     (void)json_object_set_new(o, "unreachable", cli_json_unreachable(&l->unreachable));
     (void)json_object_set_new(o, "process_memory",
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
+    (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok =
         attach(o, "suspects", suspects(l, l->suspects)) &&

@@ -14,6 +14,8 @@
 
 /* Fewer are objects of the runtime, which every dump has. */
 #define WORTH_A_LINE 20u
+/* Fewer SafeHandles are those of the runtime. */
+#define LEAST_HANDLES 10u
 
 /* Adds up the nodes without a parent by type. */
 static bool add_up(const struct gcd_graph *g, const struct gcd_paths *p,
@@ -91,7 +93,8 @@ bool cli_print_memory_notes(FILE *to, const struct cli_dump *d, const struct cli
     char memory[GCD_MEMORY_TEXT_BYTES];
     const struct gcd_summary *s = cli_summary(d);
     bool dead = u->known && u->bytes > 0 && u->bytes >= s->bytes / WORTH_A_LINE,
-         known = gcd_process_memory_text(&s->memory, memory, sizeof memory) > 0;
+         known = gcd_process_memory_text(&s->memory, memory, sizeof memory) > 0 &&
+                 (!apart || gcd_is_native(&s->memory));
     char *text = dead ? cli_unreachable_text(d, u) : NULL;
     if (dead && text == NULL)
         return false;
@@ -106,6 +109,91 @@ bool cli_print_memory_notes(FILE *to, const struct cli_dump *d, const struct cli
         fputc('\n', to);
     free(text);
     return true;
+}
+
+/* "12 SafeSocketHandle and 3 other SafeHandle objects", the handles of native resources; NULL =
+ * there are none, or out of memory. */
+static char *handles_text(const struct cli_dump *d)
+{
+    const struct gcd_summary *s = cli_summary(d);
+    uint64_t all = 0, most = 0;
+    uint32_t type = 0;
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], *text = NULL;
+    for (uint32_t i = 0; i < s->type_count; i++) {
+        const char *found = strstr(s->types[i].name, "Safe");
+        if (found == NULL || strstr(found, "Handle") == NULL || strchr(found, '[') != NULL)
+            continue;
+        all += s->types[i].objects;
+        if (s->types[i].objects > most) {
+            most = s->types[i].objects;
+            type = i;
+        }
+    }
+    if (all < LEAST_HANDLES)
+        return NULL;
+    const char *name = strrchr(s->types[type].name, '.');
+    if (asprintf(&text, "; the heap has %s SafeHandle objects, %s of them %s",
+                 cli_number(all, true, a), cli_number(most, true, b),
+                 name != NULL ? name + 1 : s->types[type].name) < 0)
+        return NULL;
+    return text;
+}
+
+char *cli_memory_parts_text(const struct cli_dump *d, const struct cli_unreachable *u,
+                            uint64_t observed_bytes)
+{
+    const struct gcd_summary *s = cli_summary(d);
+    struct gcd_memory_size sizes[GCD_MEMORY_PARTS];
+    char *text = NULL, number[CLI_NUMBER_BYTES], *handles = handles_text(d);
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    if (to == NULL) {
+        free(handles);
+        return NULL;
+    }
+    gcd_memory_parts(s, u->known ? u->bytes : UINT64_MAX, sizes);
+    const char *between = " ";
+    if (s->memory.resident_bytes > 0)
+        fprintf(to, " %s resident before the dump:", cli_size(s->memory.resident_bytes, number));
+    for (unsigned i = 0; i < GCD_MEMORY_PARTS; i++) {
+        if (sizes[i].bytes == 0)
+            continue;
+        fprintf(to, "%s%s %s", between, cli_size(sizes[i].bytes, number),
+                gcd_memory_part_title((enum gcd_memory_part)i));
+        if (i == GCD_MEMORY_ALIVE && observed_bytes > 0)
+            fprintf(to, " (%s of it from being observed)", cli_size(observed_bytes, number));
+        if (i == GCD_MEMORY_NATIVE)
+            fprintf(to, " (threads' stacks among it%s)", handles != NULL ? handles : "");
+        between = ", ";
+    }
+    fputc('.', to);
+    if (s->memory.resident_bytes == 0)
+        fputs(" What the process had besides is not known.", to);
+    if (!sizes[GCD_MEMORY_DEAD].known)
+        fputs(s->image.made_from[0] != '\0' ? " Dead objects: --with-dead."
+                                            : " Dead objects are not in this recording.",
+              to);
+    free(handles);
+    if (fclose(to) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+json_t *cli_json_memory_parts(const struct cli_dump *d, const struct cli_unreachable *u)
+{
+    struct gcd_memory_size sizes[GCD_MEMORY_PARTS];
+    json_t *o = json_object();
+    gcd_memory_parts(cli_summary(d), u->known ? u->bytes : UINT64_MAX, sizes);
+    for (unsigned i = 0; i < GCD_MEMORY_PARTS; i++) {
+        const char *key = gcd_memory_part_key((enum gcd_memory_part)i);
+        if (sizes[i].known || sizes[i].bytes > 0)
+            cli_json_count(o, key, sizes[i].bytes);
+        else
+            (void)json_object_set_new(o, key, json_null());
+    }
+    return o;
 }
 
 json_t *cli_json_unreachable(const struct cli_unreachable *u)

@@ -23,10 +23,17 @@ enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cl
 /* "1,000 objects (4.8 MiB, 99.9 % of the heap) are not reachable from roots: ..."; to be freed,
  * NULL without memory. */
 char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachable *u);
-/* Lines for people, each followed by an empty one if APART: about unreachable objects with a
- * twentieth of the heap, and about the memory of the process, if it is known. */
+/* Lines for people: about unreachable objects with a twentieth of the heap, and about the memory of
+ * the process, if it is known.  APART: with an empty line behind them; memory only if it is mostly
+ * native, because the parts follow (cli_memory_parts_text). */
 bool cli_print_memory_notes(FILE *to, const struct cli_dump *d, const struct cli_unreachable *u,
                             bool apart);
+/* " 47.1 MiB resident before the dump: 12.1 MiB objects that are alive, ...": where all memory is;
+ * to be freed, NULL without memory. */
+char *cli_memory_parts_text(const struct cli_dump *d, const struct cli_unreachable *u,
+                            uint64_t observed_bytes);
+/* Bytes by part, null = unknown. */
+json_t *cli_json_memory_parts(const struct cli_dump *d, const struct cli_unreachable *u);
 /* {"objects": …, "bytes": …}, or null. */
 json_t *cli_json_unreachable(const struct cli_unreachable *u);
 

@@ -247,6 +247,24 @@ static void put_memory(struct page *p)
     json_put_close(&p->j, '}');
 }
 
+/* One row per part of the memory: key, title, bytes, whether that is all of it. */
+static void put_memory_parts(struct page *p)
+{
+    struct gcd_memory_size sizes[GCD_MEMORY_PARTS];
+    const struct gcd_summary *s = gcd_graph_summary(p->h->g);
+    gcd_memory_parts(s, s->bytes - p->h->reachable_bytes, sizes);
+    json_put_open(&p->j, "memory_parts", '[');
+    for (unsigned i = 0; i < GCD_MEMORY_PARTS; i++) {
+        json_put_open(&p->j, NULL, '[');
+        json_put_text(&p->j, NULL, gcd_memory_part_key((enum gcd_memory_part)i), TEXT_BYTES);
+        json_put_text(&p->j, NULL, gcd_memory_part_title((enum gcd_memory_part)i), TEXT_BYTES);
+        json_put_number(&p->j, NULL, sizes[i].bytes);
+        json_put_bool(&p->j, NULL, sizes[i].known);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 static void put_totals(struct page *p)
 {
     const struct html_data *h = p->h;
@@ -607,6 +625,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_gc(p);
     put_totals(p);
     put_memory(p);
+    put_memory_parts(p);
     put_names(p);
     GCD_TRY(html_put_outer(p->h, p->number, &p->j, err));
     put_types(p);

@@ -6,6 +6,7 @@
 #include "write/html/html_data.h"
 
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -20,8 +21,7 @@ enum gcd_origin html_origin(const struct html_data *h, uint32_t type)
 
 bool html_is_counted(const struct gcd_suspect *s)
 {
-    return !s->overlaps && (s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_HANDLERS ||
-                            s->kind == GCD_SUSPECT_TYPE || s->kind == GCD_SUSPECT_FINALIZERS);
+    return !s->overlaps && !gcd_suspect_kind_is_free(s->kind);
 }
 
 /* Marks suspected types in TYPES, and single suspected objects in WHOSE. */
@@ -36,6 +36,10 @@ static void mark(const struct html_data *h, uint8_t *whose, uint8_t *types)
         else if (s->node != GCD_NODE_NONE)
             whose[s->node] = SUSPECTED;
     }
+    size_t n;
+    const uint32_t *objects = gcd_suspects_objects(h->suspects, &n);
+    for (size_t i = 0; i < n; i++)
+        whose[objects[i]] = SUSPECTED;
 }
 
 static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)

@@ -100,8 +100,9 @@ static void put_stacks(const struct numbering *n, const uint32_t *stacks, size_t
     json_put_close(j, ']');
 }
 
-static bool put_waits(const struct html_data *h, const uint32_t *type_names, struct numbering *n,
-                      struct json_put *j)
+/* JAM: a sentence about many calls that wait in one place; NULL = there is none. */
+static bool put_waits(const struct html_data *h, const uint32_t *type_names, const char *jam,
+                      struct numbering *n, struct json_put *j)
 {
     struct gcd_async_totals t = gcd_async_totals(h->async);
     size_t all, shown = 0;
@@ -120,6 +121,8 @@ static bool put_waits(const struct html_data *h, const uint32_t *type_names, str
     json_put_number(j, "different", all);
     json_put_number(j, "bytes", t.bytes);
     json_put_bool(j, "ages", t.ages_known);
+    if (jam != NULL)
+        json_put_text(j, "jam", jam, strlen(jam));
     put_frames(n, type_names, j);
     put_stacks(n, stacks, shown, j);
     json_put_close(j, '}');
@@ -133,11 +136,18 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
     struct numbering n = { .frames = gcd_async_frames(h->async, &count), .alloc = &h->alloc };
     if (gcd_async_totals(h->async).operations == 0)
         return GCD_OK;
+    struct gcd_async_jam jam;
+    char sentence[GCD_ASYNC_JAM_BYTES];
+    bool found;
+    GCD_TRY(gcd_async_find_jam(h->async, h->origins, &jam, &found, err));
+    if (found)
+        gcd_async_jam_text(h->async, &jam, sentence, sizeof sentence);
     gcd_idmap_init(&n.numbers, n.alloc);
     gcd_idmap_init(&n.names, n.alloc);
     n.used = gcd_mem_new_uncleared(n.alloc, FRAMES, sizeof *n.used);
     n.texts = gcd_mem_new_uncleared(n.alloc, FRAMES, sizeof *n.texts);
-    bool done = n.used != NULL && n.texts != NULL && put_waits(h, type_names, &n, j);
+    bool done = n.used != NULL && n.texts != NULL &&
+                put_waits(h, type_names, found ? sentence : NULL, &n, j);
     gcd_mem_free(n.alloc, n.used, FRAMES * sizeof *n.used);
     gcd_mem_free(n.alloc, n.texts, FRAMES * sizeof *n.texts);
     gcd_idmap_done(&n.names);

@@ -69,8 +69,8 @@
 
 /**
  * Stacks of asynchronous operations, the most frequent first.  bytes: what only these keep alive.  ages: the number of old ones is known.
- * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, names: string[], frames: WaitFrame[],
- *            rows: WaitRow[]}} Waits
+ * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, jam?: string, names: string[],
+ *            frames: WaitFrame[], rows: WaitRow[]}} Waits
  */
 
 /**
@@ -83,7 +83,8 @@
  * roots: number in each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: per type, the paths to its objects; own numbers count the objects at the end of a path.
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
- *            memory?: Memory, totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
+ *            memory?: Memory, memory_parts: [key: string, title: string, bytes: number, known: boolean][],
+ *            totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
  *            calls: [name: number, call: string][], outer: string[], types: TypeRow[],
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
@@ -155,6 +156,7 @@ export const data = parsed();
 
 /** @type {Heap} */
 const none = /** @type {any} */ ({names: [], kinds: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
+                                  memory_parts: [],
                                   consumer: [], roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
 // main.js decides which of them the page has, and uses only its views.  heap: the newer one of two dumps.

@@ -4,7 +4,7 @@ import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
-import {noSuspects, suspectLines} from "./suspects.js";
+import {noSuspects, noteLines, suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
 // Number of suspects at the top.
@@ -93,8 +93,9 @@ export function tileOf(value, label, note) {
  * Pieces side by side, each as wide as its bytes.  WHOLE: the base of shares; free memory is beside it.
  * @param {{kind: string, name: string, bytes: number}[]} pieces
  * @param {number} whole
+ * @param {string} name  class of the whole
  */
-function stacked(pieces, whole) {
+function stacked(pieces, whole, name = "answer-bar") {
   const all = sum(pieces, p => p.bytes);
   const shown = pieces.filter(p => p.bytes > 0);
   const line = el("span", {class: "bar stacked", "aria-hidden": "true"}, ...shown.map(p => {
@@ -102,7 +103,7 @@ function stacked(pieces, whole) {
     piece.style.width = `${100 * p.bytes / all}%`;
     return piece;
   }));
-  return el("div", {class: "answer-bar"}, line, el("p", {class: "legend muted"},
+  return el("div", {class: name}, line, el("p", {class: "legend muted"},
     ...shown.map(p => swatch(p.kind, words.piece(p.name, p.bytes, p.kind === "free" ? 0 : whole)))));
 }
 
@@ -118,6 +119,22 @@ function answerBar() {
   return stacked([...suspects, {kind: "colour0", name: suspects.some(s => s.bytes > 0) ? "My other code" : "My code", bytes: mine},
                   {kind: "colour2", name: "Framework and libraries", bytes: left - mine}, {kind: "dead", name: "Not reachable", bytes: whole - live},
                   {kind: "free", name: "Free", bytes: sum(heap.generations, g => g[3])}], whole);
+}
+
+// The colours of the parts of the process's memory; what nobody can tell is hatched.
+const PARTS = new Map([["alive", "colour0"], ["not_reachable", "dead"], ["free", "free"], ["unused", "unused"], ["native_or_unknown", "unknown"],
+                       ["files", "colour2"], ["shared", "colour4"]]);
+
+// Where all memory of the process is; what is not known is in the legend without a number.
+function memoryBar() {
+  const parts = heap.memory_parts;
+  const bar = stacked(parts.map(([key, title, size]) => ({kind: PARTS.get(key) ?? "unknown", name: title, bytes: size})), 0, "memory-bar");
+  const unknown = parts.filter(([, , size, known]) => size === 0 && !known).map(([, title]) => title);
+  bar.prepend(el("p", {}, words.whereMemoryIs(heap.memory?.resident)));
+  if (unknown.length > 0) {
+    bar.append(el("p", {class: "legend muted"}, swatch("unknown", words.notKnown(unknown))));
+  }
+  return el("details", {open: heap.memory !== undefined}, el("summary", {}, "All memory of the process"), bar);
 }
 
 /** What is missing, and what else makes the numbers doubtful. */
@@ -140,6 +157,9 @@ export function summarySection(first = false) {
   section("summary", "Summary", null, ...first ? [] : warnings(),
     t.bytes > 0 ? answerBar() : null,
     ...answers,
+    heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null,
+    ...first ? [] : noteLines(),
+    t.bytes > 0 ? memoryBar() : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),

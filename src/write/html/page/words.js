@@ -105,6 +105,17 @@ export function piece(name, size, whole) {
   return `${name} ${bytes(size)}${whole > 0 ? `, ${share(size, whole)}` : ""}`;
 }
 
+/** @param {number | undefined} resident */
+export function whereMemoryIs(resident) {
+  return resident === undefined ? "What the process had besides its heap is not in this recording."
+    : `${bytes(resident)} were resident before the dump; the objects are those that it found.`;
+}
+
+/** @param {string[]} parts */
+export function notKnown(parts) {
+  return `Not known: ${parts.join("; ")}`;
+}
+
 /** @param {number} size @param {number} whole */
 export function sizeAndShare(size, whole) {
   return `${bytes(size)}, ${share(size, whole)} (${exactBytes(size)})`;
