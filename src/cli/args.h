@@ -182,7 +182,7 @@ struct cli_args {
     size_t input_count;
     const char *more[CLI_MORE_INPUTS]; /* further files of the same recording */
     size_t more_count;
-    bool strict, quiet, help;
+    bool strict, quiet, verbose, help;
     const char *moved; /* an option that now belongs to collect; NULL = none */
     struct cli_target_args target;
     struct cli_live_args live;

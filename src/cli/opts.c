@@ -346,6 +346,8 @@ static const struct option_row rows[] = {
       OPT_TEXT, FIELD(mcp.root), 0, 0 },
     { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP,
       OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
+    { "verbose", 0, NULL, "also say what a dump took: events, memory, how it was taken", LIVE,
+      OPT_FLAG, FIELD(verbose), 0, 0 },
     { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG,
       FIELD(quiet), 0, 0 },
     { "help", 'h', NULL, "show this help", ALL, OPT_FLAG, FIELD(help), 0, 0 },
@@ -366,7 +368,8 @@ static const struct {
     GROUP("Live dump", live),    GROUP("Unattended", job),
     GROUP("Reading", dump),      GROUP("Reading", modules),
     GROUP("Reading", strict),    GROUP("Limits", limits),
-    GROUP("General", quiet),     GROUP("General", help),
+    GROUP("General", quiet),     GROUP("General", verbose),
+    GROUP("General", help),
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 

@@ -29,7 +29,7 @@ class Attempts(LiveTest):
 
     def test_a_retry_with_a_larger_buffer_after_a_loss(self):
         with Process(*MILLION) as target:
-            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--buffer", 4)
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--buffer", 4, "--verbose")
             self.assertRegex(r.stderr, r"attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MiB")
             self.assertRegex(r.stderr, r"events were lost; attempt 2 with a buffer of \d{3,} MiB")
             self.assertRegex(r.stderr, r"attempt 2: .* none lost; drain")
@@ -44,7 +44,8 @@ class Attempts(LiveTest):
 
     def test_no_retry_when_none_is_wanted(self):
         with Process(*MILLION) as target:
-            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, status=3)
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, "--verbose", status=3)
+            self.assertRegex(r.stderr, r"process \d+: (?:pause unknown|paused [\d,]+ ms); [\d,]+ objects?, [1-9][\d,]* events? lost; ")
             self.assertNotIn("attempt", r.stderr)
             self.assertGreater(number(self.summary(r.stderr)["lost"]), 0)
             # quiet: losses are reported, costs are not
@@ -61,17 +62,17 @@ class Attempts(LiveTest):
 
     def test_the_buffer_follows_the_memory_of_the_process(self):
         with Process(*MILLION) as target:
-            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid).stderr)["buffer"], "256")
+            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid, "--verbose").stderr)["buffer"], "256")
         with Process("--objects", "4000000") as target:
             before = resident_mb(target.pid)
-            figures = self.summary(self.gcdumpc("info", "--pid", target.pid).stderr)
+            figures = self.summary(self.gcdumpc("info", "--pid", target.pid, "--verbose").stderr)
             self.assertAlmostEqual(int(figures["buffer"]), 2 * number(figures["before"]), delta=2)      # of the same look, rounded
             self.assertAlmostEqual(number(figures["before"]) * 2**20 / 1e6, before, delta=before / 3)
-            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid, "--max-buffer", 300).stderr)["buffer"], "300")
+            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid, "--max-buffer", 300, "--verbose").stderr)["buffer"], "300")
 
     def test_the_summary_is_plausible(self):
         with Process(*MILLION) as target:
-            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--verbose")
             now = resident_mb(target.pid)
             f = self.summary(r.stderr)
             info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json").stdout)
@@ -86,7 +87,7 @@ class Attempts(LiveTest):
             self.assertLessEqual(number(f["after"]), number(f["peak"]), r.stderr)
             self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, now, delta=30, msg=r.stderr)
             # the socket alone does not identify the process
-            r = self.gcdumpc("info", "--port", find_socket(target.pid))
+            r = self.gcdumpc("info", "--port", find_socket(target.pid), "--verbose")
             self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
 
     def test_the_time_is_shared_by_the_attempts(self):

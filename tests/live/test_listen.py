@@ -178,7 +178,8 @@ class Limits(ReverseTest):
         self.check_sessions(target)
 
     def test_the_summary_has_the_memory(self):
-        target, err = self.collect()
+        target, err = self.collect("--verbose")
+        self.assertRegex(err, rf"process {target.pid}: paused [\d,]+ ms; [\d,]+ objects, complete; [\d.]+ s\n")
         summary = re.search(rf"process {target.pid}: pause [\d,]+ ms.*; [\d,]+ objects in \d+ MiB of events, none lost; "
                             r"memory ([\d,]+) MiB, peak ([\d,]+) MiB, after ([\d,]+) MiB; (?:GC heap before (?:less than )?[\d,]+ MiB; )?drain, CollectTracing\d, buffer (\d+) MiB; ", err)
         self.assertIsNotNone(summary, err)

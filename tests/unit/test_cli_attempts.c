@@ -147,7 +147,10 @@ static void what_it_cost(void **state)
                              .pauses = 1,
                              .trace = { .bytes = 3 * LIVE_MIB / 2, .loss_verified = true } } };
     struct live_attempt a = attempt_of(&m);
-    struct live l = { .subject = "process 7", .memory = { .rss_bytes = 1500 * LIVE_MIB - 1 } };
+    struct cli_args args = { .verbose = false };
+    struct live l = { .args = &args,
+                      .subject = "process 7",
+                      .memory = { .rss_bytes = 1500 * LIVE_MIB - 1 } };
     a.number = 2;
     a.duration_ms = 12349;
     a.rss_peak = 1600 * LIVE_MIB;
@@ -155,6 +158,12 @@ static void what_it_cost(void **state)
     a.result = (struct gcd_ipc_collect_result){ .strategy = GCD_IPC_STRATEGY_SINGLE,
                                                 .command = "CollectTracing5" };
     cli_hold(true);
+    live_say_summary(&l, &a);
+    said("paused 1 ms; 1,234,567 objects, incomplete; 12.3 s");
+    m.summary.verdict.complete = true;
+    live_say_summary(&l, &a);
+    said("paused 1 ms; 1,234,567 objects, complete; 12.3 s");
+    args.verbose = true;
     live_say_summary(&l, &a);
     said("pause 1 ms; 1,234,567 objects in 2 MiB of events, none lost; memory 1,500 MiB, peak "
          "1,600 MiB, after less than 1 MiB; "
@@ -178,8 +187,14 @@ static void what_it_cost(void **state)
          "events, "
          "1,000 lost; memory 1,500 MiB, "
          "peak 1,500 MiB, after 1 MiB; drain, no session, buffer 64 MiB; 0.1 s");
+    args.verbose = false;
+    live_say_summary(&l, &a);
+    said("paused 2 ms; 1 object, 1,000 events lost; 0.1 s");
     m.summary.pause_ns = 0;
     m.summary.trace.loss_verified = false;
+    live_say_summary(&l, &a);
+    said("pause unknown; 1 object, at least 1,000 events lost; 0.1 s");
+    args.verbose = true;
     a.rss_after = 1700 * LIVE_MIB; /* no sample saw as much */
     live_say_summary(&l, &a);
     said("pause unknown; 1 object in less than 1 MiB of events, at least 1,000 lost; memory 1,500 "

@@ -1,5 +1,6 @@
 /*
- * Reports what a dump cost the process.
+ * Reports what a dump cost the process: the line that everybody reads has the pause and whether all
+ * is there; what it took is for --verbose.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -33,6 +34,11 @@ static void add(struct line *to, const char *fmt, ...)
     va_end(ap);
 }
 
+static uint64_t rounded_ms(uint64_t ns)
+{
+    return (ns + 500000) / 1000000;
+}
+
 static void add_mebibytes(struct line *to, const char *before, uint64_t bytes, const char *behind)
 {
     char n[CLI_NUMBER_BYTES];
@@ -47,10 +53,10 @@ static void add_pause(struct line *to, const struct gcd_summary *f)
         add(to, "pause unknown");
         return;
     }
-    add(to, "pause %s ms", cli_number((f->pause_ns + 500000) / 1000000, true, a));
+    add(to, "pause %s ms", cli_number(rounded_ms(f->pause_ns), true, a));
     if (f->pauses > 1)
         add(to, " (%s pauses while it was recorded: %s ms)", GCD_DIGITS(f->pauses),
-            cli_number((f->pauses_ns + 500000) / 1000000, true, b));
+            cli_number(rounded_ms(f->pauses_ns), true, b));
 }
 
 static void add_stream(struct line *to, const struct gcd_summary *f)
@@ -116,24 +122,48 @@ void live_say_attempt(const struct live *l, const struct live_attempt *a)
     cli_say(l->subject, "%s", line.text);
 }
 
+/* What a user wants to know first. */
+static void add_outcome(struct line *to, const struct gcd_summary *f, uint64_t duration_ms)
+{
+    char n[CLI_NUMBER_BYTES];
+    add(to, "; %s object%s, ", cli_number(f->objects, true, n), gcd_plural(f->objects));
+    if (f->trace.lost_events > 0)
+        add(to, "%s%s event%s lost", f->trace.loss_verified ? "" : "at least ",
+            cli_number(f->trace.lost_events, true, n), gcd_plural(f->trace.lost_events));
+    else
+        add(to, f->verdict.complete ? "complete" : "incomplete");
+    add(to, "; %.1f s", (double)duration_ms / 1000);
+}
+
+static void say_outcome(const struct live *l, const struct live_attempt *a)
+{
+    struct line line = { "" };
+    const struct gcd_summary *f = gcd_dump_summary(a->dump);
+    char n[CLI_NUMBER_BYTES];
+    if (f->pause_ns == 0)
+        add(&line, "pause unknown");
+    else
+        add(&line, "paused %s ms", cli_number(rounded_ms(f->pause_ns), true, n));
+    add_outcome(&line, f, a->duration_ms);
+    cli_say(l->subject, "%s", line.text);
+}
+
 void live_say_summary(const struct live *l, const struct live_attempt *a)
 {
     struct line line = { "" };
     const struct gcd_summary *f = gcd_dump_summary(a->dump);
-    add_pause(&line, f);
-    add_stream(&line, f);
-    add_memory(&line, l, a);
-    add_means(&line, a);
-    cli_say(l->subject, "%s", line.text);
+    say_outcome(l, a);
+    if (l->args->verbose) {
+        add_pause(&line, f);
+        add_stream(&line, f);
+        add_memory(&line, l, a);
+        add_means(&line, a);
+        cli_say(l->subject, "%s", line.text);
+    }
     char values[CLI_VALUES_BYTES];
     if (f->values.kind != GCD_VALUES_NONE)
         cli_say(l->subject, "values: %s", cli_values_text(&f->values, values));
     say_native(l, f);
-}
-
-static uint64_t rounded_ms(uint64_t ns)
-{
-    return (ns + 500000) / 1000000;
 }
 
 void live_say_direct(const struct live *l, const struct gcd_dump *d,
@@ -146,17 +176,20 @@ void live_say_direct(const struct live *l, const struct gcd_dump *d,
     if (r->tries > 1)
         add(&line, " (%u tries, %s ms before)", r->tries,
             cli_number(rounded_ms(r->stopped_before_ns), true, b));
-    add(&line, ", no garbage collection; %s object%s in ", cli_number(f->objects, true, a),
-        gcd_plural(f->objects));
-    add_mebibytes(&line, "", r->heap_bytes, " of heap");
-    if (f->memory.resident_bytes != 0)
-        add_mebibytes(&line, "; memory ", f->memory.resident_bytes, "");
-    if (f->memory.gc_known)
-        add_mebibytes(&line, "; GC heap ", f->memory.gc_bytes, "");
-    if (r->folder != NULL)
-        add(&line, "; copied to %s", r->folder);
-    add(&line, "; direct; %.1f s", (double)duration_ms / 1000);
+    add(&line, ", no garbage collection");
+    add_outcome(&line, f, duration_ms);
     cli_say(l->subject, "%s", line.text);
+    if (l->args->verbose) {
+        line.text[0] = '\0';
+        add_mebibytes(&line, "", r->heap_bytes, " of heap");
+        if (f->memory.resident_bytes != 0)
+            add_mebibytes(&line, "; memory ", f->memory.resident_bytes, "");
+        if (f->memory.gc_known)
+            add_mebibytes(&line, "; GC heap ", f->memory.gc_bytes, "");
+        add(&line, "; direct%s%s", r->folder != NULL ? ", copied to " : "",
+            r->folder != NULL ? r->folder : "");
+        cli_say(l->subject, "%s", line.text);
+    }
     say_native(l, f);
 }
 
