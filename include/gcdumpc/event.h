@@ -44,6 +44,13 @@ struct gcd_event {
     uint64_t keywords; /* in the description of the event; 0 = none or not known */
     uint64_t off; /* of the payload in the uncompressed trace; in an .etl, the event's rank by time.
                      Rises from event to event and is the same in every reading */
+    /* nettrace: sequence points before it: all events of an epoch are older than those of the next
+     */
+    uint32_t epoch;
+    /* addresses of PTR_BYTES, the leaf first, little-endian and not aligned; valid until the next
+     * event.  NULL: none, or gcd_trace_keep_stacks was not called */
+    const uint8_t *stack;
+    size_t stack_bytes;
 };
 
 /* The public name of a provider; "" for GCD_PROVIDER_OTHER. */

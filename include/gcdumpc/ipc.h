@@ -234,6 +234,9 @@ struct gcd_ipc_collect_options {
      * objects in the heap, the runtime's descriptions of its events (measured, .NET 10: 255 KB).
      */
     bool alone;
+    /* also record the stacks of events, and at the end the names and IL maps of methods (before
+       .NET 9 with rundown only) */
+    bool stacks;
     bool rundown;        /* before .NET 9: the full rundown (module names, runtime version; adds all
                             methods).        From .NET 9 on modules and version are small and always
                             requested */

@@ -66,6 +66,9 @@ GCD_API uint64_t gcd_trace_position(const struct gcd_trace *t);
 GCD_API GCD_MUST_CHECK gcd_status gcd_trace_feed(struct gcd_trace *t, const void *bytes, size_t n,
                                                  struct gcd_error *err);
 
+/* Events get their stacks, if the container has any; call it before the first event. */
+GCD_API void gcd_trace_keep_stacks(struct gcd_trace *t);
+
 /* No more bytes will come. */
 GCD_API void gcd_trace_finish(struct gcd_trace *t);
 

@@ -70,6 +70,8 @@ struct gcd_wire_provider {
  * choice. */
 #define GCD_WIRE_RUNDOWN_LOADER UINT64_C(0x8)
 #define GCD_WIRE_RUNDOWN_ALL    UINT64_C(0x80020139)
+/* and of methods with their IL maps: code of the JIT compiler and of images in use */
+#define GCD_WIRE_RUNDOWN_METHODS UINT64_C(0x20118)
 
 /*
  * The request to the runtime, independent of the command that carries it: each command uses the

@@ -13,6 +13,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/sites.h>
 
 #include "answer/answer.h"
 
@@ -247,5 +248,22 @@ gcd_status answer_elements_of(struct gcd_session *s, const struct gcd_context *c
                               char ret[ANSWER_ELEMENTS_BYTES], struct gcd_error *err);
 /* The cells "origin" and "fold" of a step of TYPE. */
 void answer_fold(struct answer *a, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
+
+/* ---- answer_sites.c ---- */
+
+struct answer_of_sites {
+    const struct gcd_sites *sites;
+    const struct gcd_summary *summary; /* of the dump, */
+    const struct gcd_names *names;     /* and the names of its types */
+    const struct gcd_origins *origins;
+    struct answer_page page;
+    bool people;    /* callers as lines of their own */
+    bool full;      /* all callers, also those of the framework */
+    bool also_dead; /* most allocated first; sites with no living object, too */
+};
+extern const struct answer_shape answer_sites_shape;
+/* Where living objects were allocated: by the innermost line of the program, and type. */
+gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
+                        struct gcd_error *err);
 
 #endif

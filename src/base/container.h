@@ -35,6 +35,7 @@ struct gcd_container {
     /* NULL: events are not counted per thread. */
     bool (*get_thread)(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
                        uint64_t *ret_events, uint64_t *ret_lost);
+    void (*keep_stacks)(struct gcd_trace *t); /* NULL: its events have no stacks */
 };
 
 /* ---- events that gcdumpc writes into a recording ---- */
@@ -44,6 +45,7 @@ struct gcd_container {
 enum gcd_field_kind {
     GCD_FIELD_UINT32 = 10,
     GCD_FIELD_UINT64 = 12,
+    GCD_FIELD_DOUBLE = 14,
     GCD_FIELD_GUID = 17,
     GCD_FIELD_TEXT = 18
 };

@@ -71,6 +71,8 @@ struct cli_live_args {
     bool dry_run; /* only report what a dump would cost */
     /* not an option: other processes wait, so the process must send something now and then */
     bool must_progress;
+    /* not an option: also record which objects survive and move */
+    bool movement;
     /* not an option: the caller holds the lock; NULL: the dump takes its own */
     const struct live_lock *lock;
 };
@@ -131,6 +133,13 @@ struct cli_view_args {
 };
 
 #define CLI_MODULE_FOLDERS_MAX 32
+
+/* Sampled allocations. */
+struct cli_sites_args {
+    uint64_t window_s, settle_s;
+    uint64_t max_pause_ms; /* 0 = any */
+    bool no_movement, also_dead;
+};
 
 /* Where to find the files of the modules, which have the names that a recording lacks. */
 struct cli_module_args {
@@ -193,6 +202,7 @@ struct cli_args {
     struct cli_limit_args limits;
     struct cli_job_args job;
     struct cli_mcp_args mcp;
+    struct cli_sites_args sites;
 };
 
 /* Do ARGS name a process? */

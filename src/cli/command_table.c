@@ -153,6 +153,25 @@ static const struct cli_command commands[] = {
       "anywhere.  20 lines\n"
       "are shown unless --top is given; --json and --csv have all.\n",
       "  gcdumpc strings core.1234\n" },
+    { "sites", "--pid N | FILE", "show which lines allocated what is still alive", CLI_SITES,
+      "Samples the allocations of a process for --window, with their stacks, and follows the "
+      "sampled objects through\n"
+      "garbage collections.  After --settle, in which short-lived ones die, the heap is "
+      "walked; what is still there\n"
+      "is shown by the line that allocated it.  Objects and bytes are estimates; \xc2\xb1 is "
+      "their standard error.\n"
+      "-o keeps all of it in a recording, which \"gcdumpc sites FILE\" and all other "
+      "commands read.\n"
+      "\n"
+      "The process pauses for the walk as in a dump, and before that longer in each "
+      "background collection.\n"
+      "The first Ctrl-C ends the sampling early and goes on to the walk, a second one stops "
+      "everything.\n"
+      "Lines need the .pdb files of the program: beside it, in it, or in a folder of "
+      "--modules.  Works with\n"
+      ".NET 8 and later.\n",
+      "  gcdumpc sites --pid 1234 -o shop.nettrace.gz\n"
+      "  gcdumpc sites shop.nettrace.gz --top 5\n" },
     { "browse", "FILE", "look around in the heap, in a terminal", CLI_BROWSE,
       "Opens on the suspects of \"gcdumpc leaks\".  1 to 4 show suspects, the dominator tree, "
       "types and async stacks;\n"
@@ -252,7 +271,7 @@ const char *cli_about_files(const struct cli_command *c)
     if ((c->bit & (CLI_DIFF | CLI_TREND | CLI_SQL)) != 0)
         return FILES_TEXT;
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS |
-                   CLI_ASYNC | CLI_STRINGS | CLI_BROWSE)) != 0)
+                   CLI_ASYNC | CLI_STRINGS | CLI_SITES | CLI_BROWSE)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";
     return "";
 }

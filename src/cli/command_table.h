@@ -31,6 +31,7 @@ struct cli_command {
 #define CLI_SQL      4096u
 #define CLI_MCP      8192u
 #define CLI_STRINGS  65536u
+#define CLI_SITES    131072u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

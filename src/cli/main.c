@@ -185,6 +185,8 @@ static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
         return cmd_strings(args);
     case CLI_ASYNC:
         return cmd_async(args);
+    case CLI_SITES:
+        return cmd_sites(args);
     case CLI_BROWSE:
         return cmd_browse(args);
     case CLI_SQL:

@@ -73,7 +73,7 @@ static const char *const choices[][8] = {
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_SITES)
 #define COMPARE (CLI_DIFF | CLI_TREND)
 #define ALL                                                                                     \
     (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
@@ -85,11 +85,14 @@ static const char *const choices[][8] = {
 #define OUTPUTS   (CLI_COLLECT | CLI_CONVERT)
 #define READ_LIVE (CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
 #define LIVE      (CLI_COLLECT | READ_LIVE)
+#define ANY_PORT  (LIVE & ~CLI_SITES) /* sites needs several event sessions at a time */
 #define GRAPHS    (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 /* options of collect: accepted by the analyses with a note until 0.4; only in its full help */
 #define MOVED           (1u << 30)
 #define RARE            (1u << 31)
 #define DEFAULT_RETRIES 1u
+#define WINDOW_SECONDS  30u
+#define SETTLE_SECONDS  60u
 #define FIELD(f)        offsetof(struct cli_args, f)
 
 /* The table for parsing and for help; an option name means the same in all commands. */
@@ -97,21 +100,24 @@ static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern",
       LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
-    { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT,
+    { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", ANY_PORT, OPT_TEXT,
       FIELD(target.port), 0, 0 },
     { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR",
-      LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
+      ANY_PORT, OPT_TEXT, FIELD(target.listen), 0, 0 },
     { "any-address", 0, NULL,
-      "with --listen tcp:HOST:PORT: an address that other machines can reach", LIVE | RARE,
+      "with --listen tcp:HOST:PORT: an address that other machines can reach", ANY_PORT | RARE,
       OPT_FLAG, FIELD(target.any_address), 0, 0 },
     { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)",
-      LIVE | RARE, OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
+      ANY_PORT | RARE, OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write (NAME-PID-TIME.nettrace.gz); \"-\" is standard output",
       CLI_COLLECT, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", CLI_CONVERT | CLI_REPORT,
       OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC,
       OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE",
+      "write a recording (.nettrace.gz), or a profile: .pb.gz, .folded, .speedscope.json",
+      CLI_SITES, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE",
       "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF,
       OPT_TEXT, FIELD(output.path), 0, 0 },
@@ -127,7 +133,7 @@ static const struct option_row rows[] = {
       OPT_LIST, FIELD(output.labels), 0, CLI_LABELS_MAX },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)",
       OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
-    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE,
+    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", ANY_PORT,
       OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL,
       "record the event stream as it came, without names from the files of its modules",
@@ -181,22 +187,24 @@ static const struct option_row rows[] = {
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/",
       CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
-      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF | CLI_MCP, OPT_LIST,
-      FIELD(view.mine), 0, CLI_MINE_MAX },
+      OUTPUTS | CLI_SQL | CLI_PATHS | CLI_LEAKS | CLI_SITES | CLI_BROWSE | CLI_DIFF | CLI_MCP,
+      OPT_LIST, FIELD(view.mine), 0, CLI_MINE_MAX },
     { "full", 0, NULL,
       "show all steps of paths, also those of the framework and inside of collections",
       CLI_PATHS | CLI_LEAKS | CLI_BROWSE | CLI_DIFF, OPT_FLAG, FIELD(view.full), 0, 0 },
+    { "full", 0, NULL, "show all callers, also those of the framework", CLI_SITES, OPT_FLAG,
+      FIELD(view.full), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
       CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_BROWSE, OPT_FLAG,
       FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes",
-      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS, OPT_SIZE,
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_SITES, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained",
       CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
     { "top", 'n', "N", "only the first N lines",
-      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | COMPARE, OPT_NUMBER,
-      FIELD(view.top), 1, UINT32_MAX },
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_SITES | COMPARE,
+      OPT_NUMBER, FIELD(view.top), 1, UINT32_MAX },
     { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER,
       FIELD(view.top), 1, 100000 },
     { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF,
@@ -236,11 +244,11 @@ static const struct option_row rows[] = {
       "stop after this many bytes of events (4 times the process's memory, and 1G)",
       CLI_COLLECT | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
     { "direct", 0, NULL, "read the memory of the process, without a garbage collection or its help",
-      LIVE, OPT_FLAG, FIELD(live.direct), 0, 0 },
-    { "max-stop", 0, "MS", "read it directly, and stop it for at most this long (2000)", LIVE,
+      ANY_PORT, OPT_FLAG, FIELD(live.direct), 0, 0 },
+    { "max-stop", 0, "MS", "read it directly, and stop it for at most this long (2000)", ANY_PORT,
       OPT_NUMBER, FIELD(live.max_stop_ms), 1, 3600000 },
     { "max-stop-total", 0, "MS", "at most this long in all tries together (10 times --max-stop)",
-      LIVE | RARE, OPT_NUMBER, FIELD(live.max_stop_total_ms), 1, 36000000 },
+      ANY_PORT | RARE, OPT_NUMBER, FIELD(live.max_stop_total_ms), 1, 36000000 },
     { "strategy", 0, "HOW",
       "one session (single), two (drain), or none (direct); auto chooses by runtime version",
       CLI_COLLECT | MOVED | RARE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
@@ -346,6 +354,19 @@ static const struct option_row rows[] = {
       OPT_TEXT, FIELD(mcp.root), 0, 0 },
     { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP,
       OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
+    { "window", 0, "TIME", "how long allocations are sampled (30s)", CLI_SITES, OPT_TIME,
+      FIELD(sites.window_s), 1, 86400 },
+    { "settle", 0, "TIME",
+      "how long short-lived objects have to die after that, before the walk (60s)", CLI_SITES,
+      OPT_TIME, FIELD(sites.settle_s), 0, 864000 },
+    { "max-pause", 0, "MS",
+      "stop following objects when a background collection has paused for longer", CLI_SITES,
+      OPT_NUMBER, FIELD(sites.max_pause_ms), 1, UINT32_MAX },
+    { "no-movement", 0, NULL,
+      "no extra pauses: do not follow objects that move; then small ones are approximate",
+      CLI_SITES, OPT_FLAG, FIELD(sites.no_movement), 0, 0 },
+    { "also-dead", 0, NULL, "what was allocated most, also sites without living objects", CLI_SITES,
+      OPT_FLAG, FIELD(sites.also_dead), 0, 0 },
     { "verbose", 0, NULL, "also say what a dump took: events, memory, how it was taken", LIVE,
       OPT_FLAG, FIELD(verbose), 0, 0 },
     { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG,
@@ -363,13 +384,11 @@ static const struct {
     const char *title;
     size_t begin, end;
 } groups[] = {
-    GROUP("Target", target),     GROUP("Output", output),
-    GROUP("What to show", view), GROUP("Files and processes", mcp),
-    GROUP("Live dump", live),    GROUP("Unattended", job),
-    GROUP("Reading", dump),      GROUP("Reading", modules),
-    GROUP("Reading", strict),    GROUP("Limits", limits),
-    GROUP("General", quiet),     GROUP("General", verbose),
-    GROUP("General", help),
+    GROUP("Target", target),           GROUP("Output", output), GROUP("What to show", view),
+    GROUP("Files and processes", mcp), GROUP("Samples", sites), GROUP("Live dump", live),
+    GROUP("Unattended", job),          GROUP("Reading", dump),  GROUP("Reading", modules),
+    GROUP("Reading", strict),          GROUP("Limits", limits), GROUP("General", quiet),
+    GROUP("General", verbose),         GROUP("General", help),
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 
@@ -822,6 +841,10 @@ static const struct rule {
       "--tree shows all types: it cannot be combined with --type, --filter and --largest" },
     { CLI_RETAINED, "type", EXCLUDES, "filter largest",
       "--type shows one table: it cannot be combined with --filter and --largest" },
+    { CLI_SITES, "window settle max-pause no-movement", NEEDS, "PROCESS",
+      "--window, --settle, --max-pause and --no-movement are for running processes (--pid)" },
+    { CLI_SITES, "max-pause", EXCLUDES, "no-movement",
+      "--no-movement has no longer pauses: it cannot be combined with --max-pause" },
     { CLI_PATHS, "type", EXCLUDES, "object", NO_TARGET },
     { CLI_PATHS, "NOTHING", NEEDS, "type object", NO_TARGET },
     { CLI_PATHS, "to-root", EXCLUDES, "from-root", "give one of --to-root and --from-root" },
@@ -844,6 +867,10 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     const char *field = (const char *)args + r->field;
     if (r->field == FIELD(live.retries))
         return args->live.retries != DEFAULT_RETRIES;
+    if (r->field == FIELD(sites.window_s))
+        return args->sites.window_s != WINDOW_SECONDS;
+    if (r->field == FIELD(sites.settle_s))
+        return args->sites.settle_s != SETTLE_SECONDS;
     switch (r->type) { /* without default: the compiler notices a new type */
     case OPT_FLAG:
     case OPT_JSON:
@@ -941,7 +968,8 @@ static const char *wrong_values(const struct cli_command *c, const struct cli_ar
 
 void cli_args_init(struct cli_args *ret)
 {
-    *ret = (struct cli_args){ .live.retries = DEFAULT_RETRIES };
+    *ret = (struct cli_args){ .live.retries = DEFAULT_RETRIES,
+                              .sites = { .window_s = WINDOW_SECONDS, .settle_s = SETTLE_SECONDS } };
 }
 
 /* In a file a flag has a value. */

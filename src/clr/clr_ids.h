@@ -10,6 +10,7 @@ enum gcd_clr_event {
     GCD_EV_RESTART_EE_END = 3,        /* GCRestartEEEnd */
     GCD_EV_HEAP_STATS = 4,            /* GCHeapStats */
     GCD_EV_SUSPEND_EE_BEGIN = 9,      /* GCSuspendEEBegin */
+    GCD_EV_ALLOCATION_TICK = 10,      /* GCAllocationTick */
     GCD_EV_BULK_TYPE = 15,            /* BulkType */
     GCD_EV_BULK_ROOT_EDGE = 16,       /* GCBulkRootEdge */
     GCD_EV_BULK_DEPENDENT = 17,       /* GCBulkRootConditionalWeakTableElementEdge */
@@ -26,15 +27,18 @@ enum gcd_clr_event {
     GCD_EV_ASSEMBLY_LOAD = 154,       /* AssemblyLoad */
     GCD_EV_ASSEMBLY_UNLOAD = 155,     /* AssemblyUnload */
     GCD_EV_RUNTIME_INFO = 187,        /* RuntimeInformationStart */
-    GCD_EV_GLOBAL_HEAP_HISTORY = 205  /* GCGlobalHeapHistory */
+    GCD_EV_GLOBAL_HEAP_HISTORY = 205, /* GCGlobalHeapHistory */
+    GCD_EV_ALLOCATION_SAMPLED = 303   /* AllocationSampled, from .NET 10 on */
 };
 
 /* Microsoft-Windows-DotNETRuntimeRundown; the ids clash with those of the runtime provider. */
 enum gcd_clr_rundown_event {
+    GCD_RD_METHOD_END = 144,          /* MethodDCEndVerbose */
     GCD_RD_START_COMPLETE = 145,      /* DCStartComplete */
     GCD_RD_END_COMPLETE = 146,        /* DCEndComplete */
     GCD_RD_START_BEGIN = 147,         /* DCStartInit */
     GCD_RD_END_BEGIN = 148,           /* DCEndInit */
+    GCD_RD_IL_MAP_END = 150,          /* MethodDCEndILToNativeMap */
     GCD_RD_DOMAIN_MODULE_START = 151, /* DomainModuleDCStart */
     GCD_RD_DOMAIN_MODULE_END = 152,   /* DomainModuleDCEnd */
     GCD_RD_MODULE_START = 153,        /* ModuleDCStart */

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "load/load.h"
 #include "nettrace/nt_append.h"
+#include "sites/stored.h"
 #include "values/values.h"
 
 _Static_assert(RECORDED_PAYLOAD_MAX <= NT_APPEND_PAYLOAD_MAX, "a payload fits into a block");
@@ -103,10 +104,10 @@ static gcd_status put_values(const struct gcd_dump *d, const struct gcd_recordin
 /* What is written of the recording of D, and what comes behind it. */
 struct plan {
     struct nt_tail tail;
-    bool adds;                  /* names, memory, values */
-    bool names, memory, values; /* which of them */
-    uint64_t copied;            /* bytes from the beginning */
-    uint64_t skipped;           /* bytes behind them */
+    bool adds;                         /* names, memory, values */
+    bool names, memory, sites, values; /* which of them */
+    uint64_t copied;                   /* bytes from the beginning */
+    uint64_t skipped;                  /* bytes behind them */
     uint64_t names_added;
     bool cut; /* nothing follows: there is no whole end */
 };
@@ -137,7 +138,7 @@ static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recordi
     p->skipped = room ? p->tail.end_off - begin : 0;
     p->cut = !room;
     p->values = room && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
-    p->adds = p->names || p->memory || p->values;
+    p->adds = p->names || p->memory || p->sites || p->values;
     p->tail.end_off = begin;
     return GCD_OK;
 }
@@ -146,13 +147,17 @@ static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_o
                           struct plan *ret, struct gcd_error *err)
 {
     *ret = (struct plan){ .copied = UINT64_MAX };
+    bool room = d != NULL && d->heap != NULL && has_room(d, &ret->tail);
+    if (o->sites != NULL && !room)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the recording is cut or damaged: sites cannot be added to it");
     if (d == NULL || d->heap == NULL)
         return GCD_OK;
-    bool room = has_room(d, &ret->tail);
     ret->names = room && !o->plain && has_new_names(d);
     ret->memory = room && !o->plain && d->memory_is_new;
     ret->values = room && d->own_values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
-    ret->adds = ret->names || ret->memory || ret->values;
+    ret->sites = room && o->sites != NULL;
+    ret->adds = ret->names || ret->memory || ret->sites || ret->values;
     if (ret->adds)
         ret->copied = ret->tail.end_off;
     return plan_values(d, o, room, ret, err);
@@ -182,18 +187,32 @@ static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint
     nt_append_event(a, RECORDED_MEMORY - RECORDED_START, buffer, recorded_put_memory(buffer, &r));
 }
 
+static void append_sites(const struct gcd_sites *s, struct nt_append *a, uint8_t *buffer)
+{
+    struct stored_pass pass = { .sites = s };
+    uint32_t event;
+    size_t n = stored_put_start(s, buffer);
+    nt_append_event(a, RECORDED_SITES - RECORDED_START, buffer, n);
+    while ((n = stored_put_next(&pass, buffer, &event)) > 0)
+        nt_append_event(a, event - RECORDED_START, buffer, n);
+}
+
 static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_sink *to,
                              const struct gcd_recording_options *o, struct gcd_error *err)
 {
-    struct adding a = { .begin = plan->names || plan->memory ? 0 : plan->tail.end_off };
+    bool others = plan->names || plan->memory || plan->sites;
+    struct adding a = { .begin = others ? 0 : plan->tail.end_off };
+    const struct gcd_new_events *events =
+        plan->sites ? &recorded_events_with_sites : &recorded_events;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
-    gcd_status st = buffer != NULL
-                        ? nt_append_new(&d->alloc, &plan->tail, &recorded_events, to, &a.to, err)
-                        : gcd_fail_nomem(err, "adding names to the recording");
+    gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, &plan->tail, events, to, &a.to, err)
+                                   : gcd_fail_nomem(err, "adding names to the recording");
     if (st == GCD_OK && plan->memory)
         append_memory(&d->summary, a.to, buffer);
     if (st == GCD_OK && plan->names)
         append_names(&d->summary, a.to, buffer, &plan->names_added);
+    if (st == GCD_OK && plan->sites)
+        append_sites(o->sites, a.to, buffer);
     if (st == GCD_OK && plan->values)
         st = put_values(d, o, &a, buffer, err);
     if (st == GCD_OK)
@@ -261,7 +280,8 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     if (st == GCD_OK)
         st = gcd_trace_fetch(t, err);
     while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
-        bool of_values = ev.provider == GCD_PROVIDER_NAMES && ev.id >= RECORDED_VALUES;
+        bool of_values = ev.provider == GCD_PROVIDER_NAMES && ev.id >= RECORDED_VALUES &&
+                         ev.id <= RECORDED_VALUES_END;
         st = of_values ? GCD_OK : nt_write_event(a.to, &ev, err); /* packed, and behind all else */
         if (st == GCD_OK)
             st = gcd_sink_status(to, err);

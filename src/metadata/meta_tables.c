@@ -26,10 +26,11 @@ static void stream_name(struct meta_window *w, struct meta_region r, uint64_t *a
     *at += n;
 }
 
-/* Finds the tables; stores the heaps in T. */
-static struct meta_region find_streams(struct meta_tables *t, struct meta_region r)
+struct meta_region meta_find_streams(struct meta_tables *t, struct meta_window *w,
+                                     struct meta_region r)
 {
     struct meta_region tables = { 0 };
+    t->w = w;
     const uint8_t *root = meta_view_in(t->w, r, 0, 16);
     uint32_t version = gcd_le32(root + 12);
     if (memcmp(root, "BSJB", 4) != 0)
@@ -54,6 +55,8 @@ static struct meta_region find_streams(struct meta_tables *t, struct meta_region
             tables = s;
         else if (strcmp(name, "#-") == 0)
             meta_fail(t->w, GCD_E_UNSUPPORTED, s.off, "the metadata are of edit and continue");
+        else if (strcmp(name, "#Pdb") == 0)
+            t->pdb = s;
         else if (strcmp(name, "#Strings") == 0)
             t->strings = s;
         else if (strcmp(name, "#GUID") == 0)
@@ -115,8 +118,7 @@ static void lay_out(struct meta_tables *t, struct meta_region r, uint64_t at, ui
 
 void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_region r)
 {
-    t->w = w;
-    struct meta_region s = find_streams(t, r);
+    struct meta_region s = meta_find_streams(t, w, r);
     const uint8_t *p = meta_view_in(w, s, 0, 24);
     uint8_t heaps = p[6];
     uint64_t valid = gcd_le64(p + 8), at = 24;

@@ -55,6 +55,7 @@ enum {
     FIELD_FLAGS = 0,
     FIELD_NAME = 1,
     FIELD_SIGNATURE = 2,
+    METHOD_RVA = 0,
     EVENT_MAP_CLASS = 0,
     EVENT_MAP_EVENTS = 1,
     EVENT_NAME = 1,
@@ -88,7 +89,7 @@ enum {
 
 struct meta_tables {
     struct meta_window *w;
-    struct meta_region strings, guids, blobs;
+    struct meta_region strings, guids, blobs, pdb;
     struct {
         uint64_t off;
         uint32_t rows;
@@ -99,7 +100,10 @@ struct meta_tables {
     uint8_t blob[META_BLOB_MAX];
 };
 
-/* Find the streams and tables in region R of W. */
+/* Find the streams in region R of W; returns the one with the tables. */
+struct meta_region meta_find_streams(struct meta_tables *t, struct meta_window *w,
+                                     struct meta_region r);
+/* The same, and lay out the tables. */
 void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_region r);
 
 /* Rows are counted from 1, as tokens and other rows do.  A row that does not exist is GCD_E_FORMAT.

@@ -9,6 +9,7 @@
 #define DIRECTORY_DEBUG   6u
 #define DIRECTORY_CLI     14u
 #define DEBUG_CODEVIEW    2u
+#define DEBUG_EMBEDDED    17u
 
 struct directory {
     uint32_t rva, n;
@@ -91,15 +92,18 @@ static void read_headers(struct pe *pe)
     read_sections(pe, optional.off + optional.n);
 }
 
-/* A record "RSDS", GUID, age, path. */
-static void read_codeview(struct pe *pe, const uint8_t *entry, struct gcd_module_identity *ret)
+/* The data of an entry of the debug directory. */
+static struct meta_region data_of(struct pe *pe, const uint8_t *entry)
 {
-    uint32_t n = gcd_le32(entry + 16);
-    struct directory d = { .rva = gcd_le32(entry + 20), .n = n };
-    struct meta_region r = { .off = gcd_le32(entry + 24), .n = n };
-    if (r.off == 0)
-        r = region_of(pe, d);
-    if (n < 24)
+    struct directory d = { .rva = gcd_le32(entry + 20), .n = gcd_le32(entry + 16) };
+    struct meta_region r = { .off = gcd_le32(entry + 24), .n = d.n };
+    return r.off == 0 ? region_of(pe, d) : r;
+}
+
+/* A record "RSDS", GUID, age, path. */
+static void read_codeview(struct pe *pe, struct meta_region r, struct gcd_module_identity *ret)
+{
+    if (r.n < 24)
         return;
     const uint8_t *p = meta_view_in(pe->w, r, 0, 24);
     if (memcmp(p, "RSDS", 4) != 0)
@@ -113,7 +117,9 @@ static void read_codeview(struct pe *pe, const uint8_t *entry, struct gcd_module
     to->age = gcd_le32(p + 20);
 }
 
-static void read_debug(struct pe *pe, struct gcd_module_identity *ret)
+/* CodeView records go to RET_ID, embedded symbols to RET_SYMBOLS; NULL = not wanted. */
+static void read_debug(struct pe *pe, struct gcd_module_identity *ret_id,
+                       struct meta_region *ret_symbols)
 {
     if (pe->debug.rva == 0 || pe->debug.n == 0)
         return;
@@ -125,9 +131,34 @@ static void read_debug(struct pe *pe, struct gcd_module_identity *ret)
     for (uint64_t i = 0; i < r.n / 28; i++) {
         uint8_t entry[28];
         memcpy(entry, meta_view_in(pe->w, r, i * 28, 28), 28);
-        if (gcd_le32(entry + 12) == DEBUG_CODEVIEW)
-            read_codeview(pe, entry, ret);
+        if (gcd_le32(entry + 12) == DEBUG_CODEVIEW && ret_id != NULL)
+            read_codeview(pe, data_of(pe, entry), ret_id);
+        if (gcd_le32(entry + 12) == DEBUG_EMBEDDED && ret_symbols != NULL)
+            *ret_symbols = data_of(pe, entry);
     }
+}
+
+struct meta_region pe_find_address(struct meta_window *w, uint32_t rva)
+{
+    struct pe pe = { .w = w };
+    read_headers(&pe);
+    for (uint32_t i = 0; i < pe.sections && w->st == GCD_OK; i++) {
+        uint32_t at = rva - pe.section[i].rva;
+        if (rva >= pe.section[i].rva && at < pe.section[i].raw_bytes)
+            return (struct meta_region){ .off = (uint64_t)pe.section[i].off + at,
+                                         .n = pe.section[i].raw_bytes - at };
+    }
+    meta_fail(w, GCD_E_FORMAT, GCD_OFF_NONE, "an address of the image is in no section");
+    return (struct meta_region){ 0 };
+}
+
+struct meta_region pe_find_embedded(struct meta_window *w)
+{
+    struct pe pe = { .w = w };
+    struct meta_region r = { 0 };
+    read_headers(&pe);
+    read_debug(&pe, NULL, &r);
+    return r;
 }
 
 struct meta_region pe_find_metadata(struct meta_window *w, struct gcd_module_identity *ret)
@@ -143,6 +174,6 @@ struct meta_region pe_find_metadata(struct meta_window *w, struct gcd_module_ide
         return (struct meta_region){ 0 };
     struct meta_region header = region_of(&pe, (struct directory){ .rva = pe.cli.rva, .n = 72 });
     struct meta_region metadata = region_of(&pe, directory_at(meta_view_in(w, header, 8, 8)));
-    read_debug(&pe, ret);
+    read_debug(&pe, ret, NULL);
     return metadata;
 }

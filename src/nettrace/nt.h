@@ -6,6 +6,7 @@
  *     nt_blob.c    event blocks -> events    (event headers: compressed, uncompressed, format 3 and
  *         6)
  *     nt_meta.c    metadata records -> names of events; threads and labels of format 6
+ *     nt_stack.c   stacks, for readers that want them
  *     nt_seq.c     sequence numbers -> how many events were lost
  *     nt_decode.c  input, leftover bytes, the main loop
  *     nt_append.c  adds events to a complete recording
@@ -65,6 +66,7 @@ struct nt_header {
     uint64_t capture_thread;
     uint32_t payload_bytes;
     uint64_t ticks;
+    uint32_t stack;      /* 0 = none */
     uint32_t label_list; /* format 6 */
     bool has_sequence;   /* format 3 has none */
 };
@@ -105,6 +107,18 @@ struct nt_seq {
 struct nt_thread_name {
     uint64_t process, os_thread;
     bool ended; /* another thread may get its index */
+};
+
+struct nt_stack {
+    uint32_t off, bytes; /* in nt_stacks.bytes */
+};
+struct nt_stacks {
+    bool wanted; /* else blocks of stacks are skipped */
+    uint8_t *bytes;
+    size_t used, bytes_cap;
+    struct nt_stack *items;
+    size_t count, cap;
+    struct gcd_idmap by_id;
 };
 
 struct gcd_nt {
@@ -148,6 +162,7 @@ struct gcd_nt {
     char *text_buffer;              /* scratch for names */
     size_t text_cap;
     struct nt_seq seq;
+    struct nt_stacks stacks;
 
     struct nt_thread_name *thread_names; /* format 6 */
     size_t thread_name_count, thread_name_cap;
@@ -185,6 +200,13 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
 gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+
+/* nt_stack.c */
+gcd_status nt_stack_block(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+/* Sets the stack of event RET. */
+void nt_stack_of(const struct gcd_nt *nt, uint32_t id, struct gcd_event *ret);
+void nt_stacks_forget(struct gcd_nt *nt);
+void nt_stacks_done(struct gcd_nt *nt);
 
 /* nt_seq.c */
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads);

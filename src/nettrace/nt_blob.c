@@ -61,7 +61,7 @@ static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
         (void)gcd_cur_varuint64(
             c); /* the thread that the event is about, which may differ from its writer */
     if (flags & HAS_STACK)
-        (void)gcd_cur_varuint32(c);
+        h->stack = gcd_cur_varuint32(c);
     h->ticks += gcd_cur_varuint64(c);
     if (nt->format == 6) {
         if (flags & HAS_ACTIVITY)
@@ -97,7 +97,8 @@ static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_
         h->sequence = gcd_cur_u32(c);
         gcd_cur_skip(c, 8); /* thread */
         h->capture_thread = gcd_cur_u64(c);
-        gcd_cur_skip(c, 8); /* processor, stack id */
+        gcd_cur_skip(c, 4); /* processor */
+        h->stack = gcd_cur_u32(c);
         h->ticks = gcd_cur_u64(c);
         if (nt->format == 6)
             h->label_list = gcd_cur_u32(c);
@@ -209,7 +210,9 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
         .payload_bytes = gcd_cur_left(payload),
         .keywords = meta->keywords,
         .off = gcd_cur_off(payload),
+        .epoch = nt->seq.points,
     };
+    nt_stack_of(nt, h->stack, ret);
     ret->thread = who.thread;
     ret->process = who.process;
     /* the block that defines them is missing or misplaced; events of other providers do not need

@@ -15,6 +15,7 @@ static void nt_free(struct gcd_trace *t)
     gcd_idmap_done(&nt->thread_by_index);
     gcd_idmap_done(&nt->label_version);
     nt_seq_done(&nt->seq, &nt->alloc);
+    nt_stacks_done(nt);
     gcd_mem_free(&nt->alloc, nt->metas, nt->meta_cap * sizeof *nt->metas);
     gcd_mem_free(&nt->alloc, nt->thread_names, nt->thread_name_cap * sizeof *nt->thread_names);
     gcd_mem_free(&nt->alloc, nt->text_buffer, nt->text_cap);
@@ -47,6 +48,7 @@ static gcd_status nt_open(const struct gcd_context *context, struct gcd_input *i
     gcd_idmap_init(&nt->meta_by_event, &nt->alloc);
     gcd_idmap_init(&nt->thread_by_index, &nt->alloc);
     gcd_idmap_init(&nt->label_version, &nt->alloc);
+    gcd_idmap_init(&nt->stacks.by_id, &nt->alloc);
     nt_seq_init(&nt->seq, &nt->alloc, nt->limits.threads);
     gcd_status st = in != NULL ? gcd_reader_new(in, &nt->reader, err) : GCD_OK;
     if (st == GCD_OK)
@@ -157,6 +159,7 @@ static gcd_status take_frame(struct gcd_nt *nt, const struct nt_frame *f, struct
     case NT_LABELS:
         return nt_labels_v6(nt, &c, err);
     case NT_STACKS:
+        return nt_stack_block(nt, &c, err);
     case NT_END:
         return GCD_OK;
     case NT_UNKNOWN:
@@ -313,6 +316,11 @@ static bool nt_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thr
     return true;
 }
 
+static void nt_keep_stacks(struct gcd_trace *t)
+{
+    ((struct gcd_nt *)t)->stacks.wanted = true;
+}
+
 const struct gcd_container nt_container = {
     .open = nt_open,
     .free = nt_free,
@@ -324,4 +332,5 @@ const struct gcd_container nt_container = {
     .get_info = nt_get_info,
     .thread_closed = nt_thread_closed,
     .get_thread = nt_get_thread,
+    .keep_stacks = nt_keep_stacks,
 };

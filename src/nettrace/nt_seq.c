@@ -210,6 +210,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
                            "a sequence point of %" PRIu32 " threads in %zu bytes", count,
                            gcd_cur_left(c));
     nt->seq.points++;
+    nt_stacks_forget(nt);
     barrier(&nt->seq, ticks);
     for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
         uint64_t thread = nt->format == 6 ? gcd_cur_varuint64(c) : gcd_cur_u64(c);

@@ -70,6 +70,36 @@ static const struct gcd_new_field values_end_fields[] = {
     { GCD_FIELD_UINT64, "Collected" }, { GCD_FIELD_UINT64, "Changed" },
     { GCD_FIELD_UINT64, "Unread" },    { GCD_FIELD_UINT64, "AfterMilliseconds" },
 };
+static const struct gcd_new_field sites_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" },    { GCD_FIELD_UINT32, "WalkNumber" },
+    { GCD_FIELD_UINT32, "Source" },      { GCD_FIELD_UINT32, "Flags" },
+    { GCD_FIELD_UINT64, "BeginUnixMs" }, { GCD_FIELD_UINT64, "WindowMs" },
+    { GCD_FIELD_UINT64, "SettleMs" },    { GCD_FIELD_UINT64, "LostEvents" },
+    { GCD_FIELD_UINT64, "Collections" }, { GCD_FIELD_UINT32, "Frames" },
+    { GCD_FIELD_UINT32, "Stacks" },      { GCD_FIELD_UINT32, "Totals" },
+    { GCD_FIELD_UINT32, "Samples" },     { GCD_FIELD_UINT64, "Check" },
+};
+static const struct gcd_new_field site_frame_fields[] = {
+    { GCD_FIELD_UINT32, "Line" },
+    { GCD_FIELD_TEXT, "Method" },
+    { GCD_FIELD_TEXT, "File" },
+    { GCD_FIELD_TEXT, "ModulePath" },
+};
+static const struct gcd_new_field site_stack_fields[] = {
+    { GCD_FIELD_UINT32, "Frame" },
+    { GCD_FIELD_UINT32, "CallerStack" },
+};
+static const struct gcd_new_field site_total_fields[] = {
+    { GCD_FIELD_UINT32, "Stack" },          { GCD_FIELD_UINT64, "TypeID" },
+    { GCD_FIELD_UINT64, "Samples" },        { GCD_FIELD_UINT64, "Dead" },
+    { GCD_FIELD_UINT64, "Lost" },           { GCD_FIELD_DOUBLE, "AllocatedObjects" },
+    { GCD_FIELD_DOUBLE, "AllocatedBytes" }, { GCD_FIELD_TEXT, "TypeName" },
+};
+static const struct gcd_new_field site_sample_fields[] = {
+    { GCD_FIELD_UINT32, "Total" },      { GCD_FIELD_UINT64, "Address" },
+    { GCD_FIELD_UINT64, "ObjectSize" }, { GCD_FIELD_DOUBLE, "Bytes" },
+    { GCD_FIELD_UINT64, "AgeMs" },
+};
 
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
@@ -89,11 +119,19 @@ static const struct gcd_new_event events[] = {
     EVENT(RECORDED_VALUES, "Values", values_fields),
     EVENT(RECORDED_VALUES_PART, "ValuesPart", values_part_fields),
     EVENT(RECORDED_VALUES_END, "ValuesEnd", values_end_fields),
+    EVENT(RECORDED_SITES, "Sites", sites_fields),
+    EVENT(RECORDED_SITE_FRAME, "SiteFrame", site_frame_fields),
+    EVENT(RECORDED_SITE_STACK, "SiteStack", site_stack_fields),
+    EVENT(RECORDED_SITE_TOTAL, "SiteTotal", site_total_fields),
+    EVENT(RECORDED_SITE_SAMPLE, "SiteSample", site_sample_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
                                                 .events = events,
-                                                .count = sizeof events / sizeof *events };
+                                                .count = RECORDED_VALUES_END };
+const struct gcd_new_events recorded_events_with_sites = {
+    .provider = GCD_PROVIDER_NAMES, .events = events, .count = sizeof events / sizeof *events
+};
 
 /* ---- reading ---- */
 

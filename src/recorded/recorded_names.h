@@ -25,7 +25,12 @@ enum {
     RECORDED_LAYOUT,
     RECORDED_VALUES, /* then parts with values (src/values), and the end */
     RECORDED_VALUES_PART,
-    RECORDED_VALUES_END
+    RECORDED_VALUES_END,
+    RECORDED_SITES, /* src/sites reads and writes these */
+    RECORDED_SITE_FRAME,
+    RECORDED_SITE_STACK,
+    RECORDED_SITE_TOTAL,
+    RECORDED_SITE_SAMPLE
 };
 /* The kinds of items between the start and the end of a batch. */
 enum recorded_kind {
@@ -53,6 +58,8 @@ static inline unsigned recorded_event_of(enum recorded_kind kind)
 
 /* Their layouts, in the order of their numbers from RECORDED_START on. */
 extern const struct gcd_new_events recorded_events;
+/* The same, and those about sites. */
+extern const struct gcd_new_events recorded_events_with_sites;
 
 /* ---- reading ---- */
 

@@ -101,6 +101,12 @@ bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread)
     return t->container->thread_closed(t, thread);
 }
 
+void gcd_trace_keep_stacks(struct gcd_trace *t)
+{
+    if (t->container->keep_stacks != NULL)
+        t->container->keep_stacks(t);
+}
+
 bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
                           uint64_t *ret_events, uint64_t *ret_lost)
 {

@@ -1,42 +1,20 @@
 /*
  * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack.
- *
- * Encodes protocol buffers itself: a field is a key, number << 3 | wire type (0 varint, 2 length
- * and bytes), and its content; repeated numbers are packed.  system_name is omitted: pprof would
- * treat .NET names as mangled names and shorten them.
+ * system_name is omitted: pprof would treat .NET names as mangled names and shorten them.
  */
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
-#include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "write/protobuf.h"
 #include "write/stacks.h"
 #include "write/write.h"
 
-enum { VARINT = 0, BYTES = 2 };
-enum {
-    PROFILE_SAMPLE_TYPE = 1,
-    PROFILE_SAMPLE = 2,
-    PROFILE_LOCATION = 4,
-    PROFILE_FUNCTION = 5,
-    PROFILE_STRING = 6,
-    PROFILE_TIME_NANOS = 9,
-    PROFILE_PERIOD_TYPE = 11,
-    PROFILE_PERIOD = 12,
-    PROFILE_COMMENT = 13,
-    PROFILE_DEFAULT_SAMPLE_TYPE = 14
-};
-enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
-enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2 };
-enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION_ID = 1 };
-enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
-
 #define TOOL          "gcdumpc " GCDUMPC_VERSION
-#define VARINT_BYTES  10
 #define MESSAGE_BYTES ((STACKS_DEPTH + 8) * VARINT_BYTES)
 
 /* Strings that every profile has, in the order of their numbers. */
@@ -65,44 +43,7 @@ struct pprof {
     uint64_t clamped;
 };
 
-/* ---- protocol buffers ---- */
-
-static char *put_varint(char *p, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        *p++ = (char)((v & 0x7f) | 0x80);
-    *p++ = (char)v;
-    return p;
-}
-
-/* A number; 0 is omitted, as usual. */
-static char *put_number(char *p, unsigned field, uint64_t v)
-{
-    return v != 0 ? put_varint(put_varint(p, field << 3 | VARINT), v) : p;
-}
-
-static void write_bytes(struct gcd_sink *out, unsigned field, const char *bytes, size_t n)
-{
-    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES),
-         *end = put_varint(put_varint(p, field << 3 | BYTES), n);
-    gcd_sink_advance(out, (size_t)(end - p));
-    gcd_sink_write(out, bytes, n);
-}
-
-static void write_number(struct gcd_sink *out, unsigned field, uint64_t v)
-{
-    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES);
-    gcd_sink_advance(out, (size_t)(put_number(p, field, v) - p));
-}
-
 /* ---- the parts of a profile ---- */
-
-static void write_value_type(struct gcd_sink *out, unsigned field, unsigned type, unsigned unit)
-{
-    char body[4 * VARINT_BYTES],
-        *end = put_number(put_number(body, VALUE_TYPE_TYPE, type), VALUE_TYPE_UNIT, unit);
-    write_bytes(out, field, body, (size_t)(end - body));
-}
 
 static uint32_t location(struct pprof *w, uint32_t frame)
 {

@@ -13,6 +13,8 @@
 #include "fuzz/fuzz.h"
 #include "support/dart_sample.h"
 #include "support/fake_target.h"
+#include "support/pdb_file.h"
+#include "support/site_trace.h"
 #include "support/tb.h"
 #include "support/tb_gcdump.h"
 
@@ -368,6 +370,33 @@ static void corpus_graphs(void)
     }
 }
 
+/* ---- fuzz_symbols, fuzz_sites ---- */
+
+static void corpus_symbols(void)
+{
+    struct tb_bytes b = { 0 };
+    pdb_file(&b, false);
+    write_file("fuzz_symbols", "store.pdb", b.p, b.n);
+    b.n = 0;
+    pdb_file(&b, true);
+    write_file("fuzz_symbols", "store-wide.pdb", b.p, b.n);
+    b.n = 0;
+    pdb_embedded(&b);
+    write_file("fuzz_symbols", "embedded.dll", b.p, b.n);
+    tb_free(&b);
+}
+
+static void corpus_sites(void)
+{
+    struct tb t;
+    site_trace(&t, SITE_SAMPLED);
+    write_file("fuzz_sites", "sampled.nettrace", t.out.p, t.out.n);
+    tb_done(&t);
+    site_trace(&t, SITE_TICKS);
+    write_file("fuzz_sites", "ticks.nettrace", t.out.p, t.out.n);
+    tb_done(&t);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -397,5 +426,7 @@ int main(int argc, char **argv)
     static const char utf8[] =
         "A\xc3\xa4\xe6\x95\xb0\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xe2\x82 \xff";
     write_file("fuzz_utf16", "mixed-utf8", utf8, sizeof utf8 - 1);
+    corpus_symbols();
+    corpus_sites();
     return 0;
 }

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
-           "GateLab": os.path.join(HERE, "gate_lab"), "AllocLab": os.path.join(HERE, "alloc_lab"), "ValueLab": os.path.join(HERE, "value_lab"),
+           "SiteLab": os.path.join(HERE, "site_lab"), "GateLab": os.path.join(HERE, "gate_lab"), "AllocLab": os.path.join(HERE, "alloc_lab"), "ValueLab": os.path.join(HERE, "value_lab"),
            "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),

@@ -119,8 +119,14 @@ static void put_metadata(struct pe_image *p, struct tb_bytes *b)
     tb_free(&tables);
 }
 
+static unsigned debug_entries(const struct pe_image *p)
+{
+    return p->codeviews + (p->embedded.n > 0);
+}
+
 static void put_headers(struct pe_image *p, size_t section_bytes)
 {
+    unsigned entries = debug_entries(p);
     struct tb_bytes *b = &p->out;
     unsigned optional = p->pe32 ? 224 : 240;
     tb_put(b, "MZ", 2);
@@ -136,8 +142,8 @@ static void put_headers(struct pe_image *p, size_t section_bytes)
     tb_zeros(b, optional - 2 - 4 - 16 * 8);
     tb_u32(b, 16);
     for (unsigned i = 0; i < 16; i++) {
-        tb_u32(b, i == 14 ? SECTION_RVA : i == 6 && p->codeviews > 0 ? SECTION_RVA + 72 : 0);
-        tb_u32(b, i == 14 ? 72 : i == 6 ? p->codeviews * 28 : 0);
+        tb_u32(b, i == 14 ? SECTION_RVA : i == 6 && entries > 0 ? SECTION_RVA + 72 : 0);
+        tb_u32(b, i == 14 ? 72 : i == 6 ? entries * 28 : 0);
     }
     for (unsigned i = 0; i < p->sections; i++) {
         tb_put(b, ".text\0\0\0", 8);
@@ -155,7 +161,8 @@ void pe_image_close(struct pe_image *p)
 {
     struct tb_bytes section = { 0 }, metadata = { 0 };
     put_metadata(p, &metadata);
-    uint32_t debug = 72, codeview = debug + p->codeviews * 28, meta = codeview + p->codeviews * 32;
+    uint32_t debug = 72, codeview = debug + debug_entries(p) * 28,
+             embedded = codeview + p->codeviews * 32, meta = embedded + (uint32_t)p->embedded.n;
     tb_u32(&section, 72);
     tb_u32(&section, 0x50002);
     tb_u32(&section, SECTION_RVA + meta);
@@ -168,6 +175,13 @@ void pe_image_close(struct pe_image *p)
         tb_u32(&section, SECTION_RVA + codeview + i * 32);
         tb_u32(&section, SECTION_OFF + codeview + i * 32);
     }
+    if (p->embedded.n > 0) {
+        tb_zeros(&section, 12);
+        tb_u32(&section, 17);
+        tb_u32(&section, (uint32_t)p->embedded.n);
+        tb_u32(&section, SECTION_RVA + embedded);
+        tb_u32(&section, SECTION_OFF + embedded);
+    }
     for (unsigned i = 0; i < p->codeviews; i++) {
         tb_put(&section, "RSDS", 4);
         for (int n = 0; n < 16; n++)
@@ -175,6 +189,7 @@ void pe_image_close(struct pe_image *p)
         tb_u32(&section, i + 1);
         tb_put(&section, "Test.pdb", 8);
     }
+    tb_put(&section, p->embedded.p, p->embedded.n);
     p->metadata_off = SECTION_OFF + meta;
     tb_put(&section, metadata.p, metadata.n);
     put_headers(p, section.n);
@@ -189,6 +204,7 @@ void pe_image_done(struct pe_image *p)
     tb_free(&p->strings);
     tb_free(&p->blobs);
     tb_free(&p->guids);
+    tb_free(&p->embedded);
     for (unsigned i = 0; i < 64; i++)
         tb_free(&p->rows[i]);
 }

@@ -20,7 +20,9 @@ struct pe_image {
     bool wide; /* indexes into heaps have four bytes; before the first row */
     /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
     unsigned codeviews;
-    uint16_t sections;   /* default 1 */
+    uint16_t sections; /* default 1 */
+    /* the data of an entry of the debug directory for embedded symbols; n = 0: none */
+    struct tb_bytes embedded;
     uint32_t extra_rows; /* added to the declared row count of each table */
     /* the pieces */
     struct tb_bytes strings, blobs, guids, rows[64];

@@ -180,6 +180,7 @@ void tb_init(struct tb *t, enum tb_format format, unsigned ptr_bytes)
     t->process = 1234;
     t->time_ns = t->step_ns = 1000;
     t->block_bytes = (size_t)100 << 10;
+    t->stack = 1;
     if (format != TB_V3)
         tb_put(&t->out, "Nettrace", 8);
     if (is_v6(t)) {
@@ -248,7 +249,7 @@ static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32
     __typeof__(t->last) *last = is_meta ? &t->last_meta : &t->last;
     bool first = b->n == 0;
     unsigned flags = first ? 0x40 : 0;
-    uint32_t stack = is_meta ? 0 : 1;
+    uint32_t stack = is_meta ? 0 : t->stack;
     flags |= meta_id != last->meta_id ? 0x01 : 0;
     flags |= number != last->number + (meta_id != 0) || t->thread != last->capture ? 0x02 : 0;
     flags |= t->thread != last->thread ? 0x04 : 0;
@@ -440,6 +441,24 @@ static void announce_threads(struct tb *t)
     if (rows.n > 0)
         tb_block_v6(t, V6_THREADS, rows.p, rows.n);
     tb_free(&rows);
+}
+
+void tb_stacks(struct tb *t, const uint64_t *addresses, size_t n, size_t each)
+{
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_flush(t);
+    tb_u32(&b, 2);
+    tb_u32(&b, (uint32_t)(n / each));
+    for (size_t i = 0; i < n; i++) {
+        if (i % each == 0)
+            tb_u32(&b, (uint32_t)(8 * each));
+        tb_u64(&b, addresses[i]);
+    }
+    if (is_v6(t))
+        tb_block_v6(t, V6_STACKS, b.p, b.n);
+    else
+        tb_object(t, "StackBlock", 2, 2, b.p, b.n);
+    tb_free(&b);
 }
 
 void tb_flush(struct tb *t)

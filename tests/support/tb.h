@@ -88,6 +88,7 @@ struct tb {
     int64_t step_ns;    /* ns to the event after it; 1000 */
     size_t block_bytes; /* a block with more is flushed; 100 KiB like the runtime's */
     bool statics;       /* the walk has its static variables */
+    uint32_t stack;     /* of the next events; 1 = the empty one */
     bool bare;          /* tb_gc_end adds no empty events of roots and static variables */
     uint32_t index[TB_BULKS]; /* of the next bulk event; all go back to 0 with tb_gc_end */
 
@@ -118,6 +119,9 @@ void tb_event(struct tb *t, const char *provider, uint32_t event_id, uint32_t ve
 /* The same with a metadata id that need not have been described: ids from 1 on are given by
  * tb_event. */
 void tb_event_by_meta(struct tb *t, uint32_t meta_id, const void *payload, size_t n);
+/* A block with stacks of EACH addresses of 8 bytes, numbered from 2 on, up to the next sequence
+ * point. */
+void tb_stacks(struct tb *t, const uint64_t *addresses, size_t n, size_t each);
 /* The next N events of the current thread are lost in the target. */
 void tb_lose(struct tb *t, uint32_t n);
 

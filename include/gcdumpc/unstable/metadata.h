@@ -87,8 +87,9 @@ enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file,
 
 /* ---- types ---- */
 
-#define GCD_TOKEN_TYPE  UINT32_C(0x02000000)
-#define GCD_TOKEN_FIELD UINT32_C(0x04000000)
+#define GCD_TOKEN_TYPE   UINT32_C(0x02000000)
+#define GCD_TOKEN_FIELD  UINT32_C(0x04000000)
+#define GCD_TOKEN_METHOD UINT32_C(0x06000000)
 
 /* The number of types that the module defines: their tokens are GCD_TOKEN_TYPE + 1 and so on, and
  * the first is <Module>. */
@@ -143,6 +144,21 @@ GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, u
  */
 GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token,
                                               const char **ret, struct gcd_error *err);
+
+/* ---- methods ---- */
+
+/* The IL offsets from FIRST up to, but not including, END. */
+struct gcd_il_range {
+    uint32_t first, end;
+};
+/*
+ * The IL offset of the first instruction of method TOKEN in RANGE that allocates an object, or
+ * else calls; with ALLOCATES false, the first that calls.  For code that the compiler has
+ * optimized: it tells only in which part of the method it is.  GCD_END: there is none.
+ */
+GCD_MUST_CHECK gcd_status gcd_metadata_instruction(struct gcd_metadata *m, uint32_t token,
+                                                   struct gcd_il_range range, bool allocates,
+                                                   uint32_t *ret, struct gcd_error *err);
 
 /* ---- static fields ---- */
 

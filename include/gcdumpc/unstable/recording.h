@@ -15,6 +15,7 @@
 #include <gcdumpc/dump.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/values.h>
 
 /* What becomes of values (values.h). */
@@ -27,6 +28,7 @@ enum gcd_recording_values {
 struct gcd_recording_options {
     struct gcd_context context;
     bool plain; /* copy the bytes unchanged, without names and memory; values as below */
+    const struct gcd_sites *sites; /* of sampled allocations, also with PLAIN; NULL = none */
     enum gcd_recording_values values;
     uint8_t key[GCD_VALUES_KEY_BYTES]; /* do not keep it */
 };
@@ -42,12 +44,12 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 
 /*
  * Copies the recording IN to TO, decompressed (of a core file it writes one), and adds the names
- * resolved for D and the process memory set for it (process_memory.h).  D is the dump of IN,
- * closed; NULL or one that could not be closed: add nothing. Does not commit TO.  *RET_NAMES (may
- * be NULL): the number of names added, of types and static variables. GCD_E_FORMAT: IN has changed
- * since it was read; GCD_E_STATE: D was opened without the values that its recording has, and they
- * have to be written once more; GCD_E_UNSUPPORTED: its values cannot be removed; GCD_E_CANCELED;
- * errors of IN and TO.
+ * resolved for D and the process memory set for it (process_memory.h), and sites.  D is the dump of
+ * IN, closed; NULL or one that could not be closed: add nothing. Does not commit TO.  *RET_NAMES
+ * (may be NULL): the number of names added, of types and static variables. GCD_E_FORMAT: IN has
+ * changed since it was read; GCD_E_STATE: D was opened without the values that its recording has,
+ * and they have to be written once more; GCD_E_UNSUPPORTED: its values cannot be removed;
+ * GCD_E_CANCELED; errors of IN and TO.
  */
 GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
                                               struct gcd_sink *to,

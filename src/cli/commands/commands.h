@@ -19,6 +19,7 @@ enum cli_exit cmd_paths(const struct cli_args *args);
 enum cli_exit cmd_diff(const struct cli_args *args);
 enum cli_exit cmd_trend(const struct cli_args *args);
 enum cli_exit cmd_leaks(const struct cli_args *args);
+enum cli_exit cmd_sites(const struct cli_args *args);
 enum cli_exit cmd_async(const struct cli_args *args);
 enum cli_exit cmd_strings(const struct cli_args *args);
 enum cli_exit cmd_browse(const struct cli_args *args);

@@ -207,6 +207,7 @@ enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, 
 void cli_close(struct cli_dump *d)
 {
     gcd_session_free(d->session);
+    gcd_sites_free(d->sites);
     gcd_names_free(d->names);
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
@@ -218,6 +219,7 @@ void cli_close(struct cli_dump *d)
 #endif
     d->trace = NULL;
     d->session = NULL;
+    d->sites = NULL;
     d->names = NULL;
     d->graph = NULL;
     d->dump = NULL;

@@ -10,6 +10,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/values.h>
 
 #include "args.h"
@@ -23,10 +24,12 @@ struct cli_dump {
     /* read from a summary (src/cli/summary) instead of a dump, so without objects; not owned */
     const struct gcd_summary *facts;
     struct gcd_session *session; /* on GRAPH and NAMES (cli_open_session) */
-    struct gcd_sink *trace;      /* for --save-trace */
-    bool trace_written;          /* the recording is complete under its name */
-    struct gcd_ipc_port *port;   /* for --listen */
-    bool refused;                /* the dump is incomplete, and --strict was given */
+    /* of sampled allocations, which its recording gets; NULL = none */
+    struct gcd_sites *sites;
+    struct gcd_sink *trace;    /* for --save-trace */
+    bool trace_written;        /* the recording is complete under its name */
+    struct gcd_ipc_port *port; /* for --listen */
+    bool refused;              /* the dump is incomplete, and --strict was given */
     /* live: can be kept: the stream ended, or a partial one is wanted */
     bool received;
     bool live; /* from a process, not a file */

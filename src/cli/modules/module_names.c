@@ -77,6 +77,19 @@ struct module_finder *cli_image_files(const struct cli_args *args, struct module
     return finder;
 }
 
+struct module_finder *cli_symbol_files(const struct cli_args *args, const struct cli_dump *d,
+                                       struct module_search *search, struct gcd_module_files *ret)
+{
+    if (args->modules.off || d->dump == NULL)
+        return NULL;
+    *search = search_of(args, gcd_dump_summary(d->dump));
+    search->pid = d->live ? d->pid : 0;
+    struct module_finder *finder = module_finder_new(search);
+    if (finder != NULL)
+        *ret = module_finder_files(finder);
+    return finder;
+}
+
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts)
 {
     if (args->modules.off || d->dump == NULL)

@@ -25,4 +25,9 @@ struct module_finder *cli_image_files(const struct cli_args *args, struct module
  */
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts);
 
+/* The files with the symbols of D's modules; free the finder after use.  SEARCH is its own until
+ * then.  NULL with --no-modules, or if memory is short. */
+struct module_finder *cli_symbol_files(const struct cli_args *args, const struct cli_dump *d,
+                                       struct module_search *search, struct gcd_module_files *ret);
+
 #endif

@@ -182,6 +182,7 @@ static gcd_status write_recording(const struct cli_args *args, struct cli_dump *
 {
     struct gcd_recording_options options = { .context = cli_context_steps(args, "writing"),
                                              .plain = args->live.plain,
+                                             .sites = d->sites,
                                              .values =
                                                  (enum gcd_recording_values)args->output.redact };
     if (args->output.redact == CLI_REDACT_HASH && cli_random_key(options.key, err) != GCD_OK)

@@ -1,0 +1,305 @@
+#include "answer/answers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* Frames of one stack that people see below a site. */
+#define SHOWN_FRAMES 12u
+#define FRAMES_MAX   512u
+#define TEXT_BYTES   1200u
+
+static const struct answer_column frame_columns[] = {
+    FIELD("method", ANSWER_TEXT), FIELD("file", ANSWER_TEXT),   FIELD("line", ANSWER_COUNT),
+    FIELD("module", ANSWER_TEXT), FIELD("origin", ANSWER_TEXT),
+};
+static const struct answer_shape frames_shape = ANSWER_SHAPE(frame_columns);
+
+static const struct answer_column site_columns[] = {
+    COLUMN("count", "Objects", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("error_share", "\xc2\xb1", ANSWER_SHARE),
+    COLUMN("type_share", "Of type", ANSWER_SHARE),
+    COLUMN("bytes_per_second", "Per second", ANSWER_BYTES),
+    COLUMN("age_seconds", "Age, s", ANSWER_COUNT),
+    FIELD("samples", ANSWER_COUNT),
+    FIELD("alive_samples", ANSWER_COUNT),
+    FIELD("dead_samples", ANSWER_COUNT),
+    FIELD("lost_samples", ANSWER_COUNT),
+    FIELD("allocated_count", ANSWER_COUNT),
+    FIELD("allocated_bytes", ANSWER_BYTES),
+    FIELD("method", ANSWER_TEXT),
+    FIELD("file", ANSWER_TEXT),
+    FIELD("line", ANSWER_COUNT),
+    FIELD("type", ANSWER_TEXT),
+    PEOPLE("site", "Line, type, and callers", ANSWER_TREE),
+    ROWS("frames", ANSWER_FOR_PROGRAMS, &frames_shape),
+};
+const struct answer_shape answer_sites_shape = ANSWER_SHAPE(site_columns);
+
+/* The totals of one type whose innermost frame of the program is the same. */
+struct site {
+    uint32_t frame, total; /* TOTAL: the one with the most bytes, for its stack */
+    uint32_t next;
+    double objects, bytes, variance, allocated_objects, allocated_bytes;
+    uint64_t samples, alive, dead, lost, age_ms;
+};
+
+struct listing {
+    const struct answer_of_sites *of;
+    struct gcd_alloc alloc;
+    uint8_t *origins; /* [frame_count] enum gcd_origin */
+    struct site *sites;
+    size_t count;
+};
+
+/* The class of a method: all before its last name, and not the dot of ".ctor". */
+static enum gcd_origin origin_of(const struct gcd_origins *o, const struct gcd_site_frame *f)
+{
+    char class[TEXT_BYTES];
+    const char *dot = strrchr(f->method, '.');
+    if (dot == NULL || f->method[0] == '\0')
+        return GCD_ORIGIN_FRAMEWORK; /* unknown code is not the program's own */
+    if (dot > f->method && dot[-1] == '.')
+        dot--;
+    (void)snprintf(class, sizeof class, "%.*s", (int)(dot - f->method), f->method);
+    return gcd_origins_of_name(o, class);
+}
+
+/* The innermost frame of the program itself, else the innermost one; GCD_SITE_NONE without any. */
+static uint32_t site_frame(const struct listing *l, uint32_t stack)
+{
+    const struct gcd_sites *s = l->of->sites;
+    uint32_t first = stack != GCD_SITE_NONE ? s->stacks[stack].frame : GCD_SITE_NONE;
+    for (; stack != GCD_SITE_NONE; stack = s->stacks[stack].caller)
+        if (l->origins[s->stacks[stack].frame] == GCD_ORIGIN_OWN)
+            return s->stacks[stack].frame;
+    return first;
+}
+
+static void add_total(struct site *site, const struct gcd_site_total *t)
+{
+    site->objects += t->alive_objects;
+    site->bytes += t->alive_bytes;
+    site->variance += t->alive_variance;
+    site->allocated_objects += t->objects;
+    site->allocated_bytes += t->bytes;
+    site->samples += t->samples;
+    site->alive += t->alive;
+    site->dead += t->dead;
+    site->lost += t->lost;
+}
+
+/* Groups the totals, which come with the most bytes first. */
+static bool group(struct listing *l)
+{
+    const struct gcd_sites *s = l->of->sites;
+    struct gcd_idmap by_hash;
+    bool ok = true;
+    l->sites = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *l->sites);
+    uint32_t *site_of = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *site_of);
+    gcd_idmap_init(&by_hash, &l->alloc);
+    for (size_t i = 0; i < s->total_count && (ok = ok && l->sites != NULL && site_of != NULL);
+         i++) {
+        const struct gcd_site_total *t = &s->totals[i];
+        uint32_t frame = site_frame(l, t->stack), k;
+        uint64_t hash = t->type_id ^ (uint64_t)frame << 40 ^ (uint64_t)frame << 7;
+        uint32_t head = gcd_idmap_get(&by_hash, hash);
+        for (k = head; k != GCD_SITE_NONE; k = l->sites[k].next)
+            if (l->sites[k].frame == frame && s->totals[l->sites[k].total].type_id == t->type_id)
+                break;
+        if (k == GCD_SITE_NONE) {
+            k = (uint32_t)l->count++;
+            l->sites[k] = (struct site){ .frame = frame, .total = (uint32_t)i, .next = head };
+            ok = gcd_idmap_put(&by_hash, hash, k);
+        }
+        add_total(&l->sites[k], t);
+        site_of[i] = k;
+    }
+    for (size_t i = 0; ok && i < s->living_count; i++)
+        l->sites[site_of[s->living[i].total]].age_ms += s->living[i].age_ms;
+    gcd_idmap_done(&by_hash);
+    gcd_mem_free(&l->alloc, site_of, (s->total_count + 1) * sizeof *site_of);
+    return ok;
+}
+
+static int compare_sites(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct listing *l = ctx;
+    const struct site *x = &l->sites[a], *y = &l->sites[b];
+    bool dead = l->of->also_dead;
+    double p = dead ? x->allocated_bytes : x->bytes, q = dead ? y->allocated_bytes : y->bytes;
+    return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/* ---- rows ---- */
+
+static void frame_text(const struct gcd_site_frame *f, const char *type, char *ret)
+{
+    const char *slash = strrchr(f->file, '/'), *backslash = strrchr(f->file, '\\');
+    const char *name = slash != NULL ? slash + 1 : backslash != NULL ? backslash + 1 : f->file;
+    size_t n = 0;
+    if (f->line != 0)
+        n = (size_t)snprintf(ret, TEXT_BYTES, "%.255s:%u ", name, (unsigned)f->line);
+    (void)snprintf(ret + n, TEXT_BYTES - n, "%.600s%s%.250s%s",
+                   f->method[0] != '\0' ? f->method : "(unknown code)", type != NULL ? " (" : "",
+                   type != NULL ? type : "", type != NULL ? ")" : "");
+}
+
+static const char *type_name(const struct listing *l, const struct gcd_site_total *t)
+{
+    for (uint32_t i = 0; i < l->of->summary->type_count; i++)
+        if (l->of->summary->types[i].id == t->type_id)
+            return gcd_names_get(l->of->names, i);
+    return t->type;
+}
+
+static uint64_t rounded(double n)
+{
+    return n > 0 && n < 1e18 ? (uint64_t)(n + 0.5) : 0;
+}
+
+static void put_frames(struct answer *a, const struct listing *l, uint32_t stack)
+{
+    const struct gcd_sites *s = l->of->sites;
+    struct answer *rows = answer_rows(a, "frames");
+    for (unsigned n = 0; stack != GCD_SITE_NONE && n < FRAMES_MAX;
+         stack = s->stacks[stack].caller, n++) {
+        const struct gcd_site_frame *f = &s->frames[s->stacks[stack].frame];
+        answer_row(rows);
+        answer_known(rows, "method", f->method);
+        answer_known(rows, "file", f->file);
+        if (f->line != 0)
+            answer_count(rows, "line", f->line);
+        answer_known(rows, "module", f->module);
+        answer_text(rows, "origin",
+                    gcd_origin_name((enum gcd_origin)l->origins[s->stacks[stack].frame]));
+    }
+}
+
+static void put_line(struct answer *a, const char *text)
+{
+    answer_row(a);
+    answer_text(a, "site", text);
+    answer_depth(a, "site", 1);
+}
+
+/* The program's own callers of the site, a line each. */
+static void put_callers(struct answer *a, const struct listing *l, const struct site *site)
+{
+    const struct gcd_sites *s = l->of->sites;
+    uint32_t stack = s->totals[site->total].stack;
+    unsigned shown = 0;
+    uint64_t hidden = 0;
+    char text[TEXT_BYTES];
+    while (stack != GCD_SITE_NONE && s->stacks[stack].frame != site->frame)
+        stack = s->stacks[stack].caller;
+    if (stack == GCD_SITE_NONE)
+        return;
+    for (stack = s->stacks[stack].caller; stack != GCD_SITE_NONE; stack = s->stacks[stack].caller) {
+        uint32_t frame = s->stacks[stack].frame;
+        if (l->origins[frame] != GCD_ORIGIN_OWN && !l->of->full)
+            continue;
+        if (shown++ >= SHOWN_FRAMES && !l->of->full) {
+            hidden++;
+            continue;
+        }
+        frame_text(&s->frames[frame], NULL, text);
+        put_line(a, text);
+    }
+    if (hidden > 0) {
+        (void)snprintf(text, sizeof text, "(%s more)", GCD_DIGITS(hidden));
+        put_line(a, text);
+    }
+}
+
+static void put_site(struct answer *a, const struct listing *l, const struct site *site)
+{
+    const struct gcd_sites *s = l->of->sites;
+    const struct gcd_site_total *t = &s->totals[site->total];
+    static const struct gcd_site_frame unknown = { "", "", "", 0 };
+    const struct gcd_site_frame *f =
+        site->frame != GCD_SITE_NONE ? &s->frames[site->frame] : &unknown;
+    const char *type = type_name(l, t);
+    double of_type = 0;
+    char text[TEXT_BYTES];
+    for (size_t i = 0; i < s->total_count; i++)
+        of_type += s->totals[i].type_id == t->type_id ? s->totals[i].alive_bytes : 0;
+    answer_row(a);
+    answer_count(a, "count", rounded(site->objects));
+    answer_count(a, "bytes", rounded(site->bytes));
+    if (site->alive > 0)
+        answer_share(a, "error_share", rounded(gcd_site_error(site->variance)),
+                     rounded(site->bytes));
+    if (of_type > 0)
+        answer_share(a, "type_share", rounded(site->bytes), rounded(of_type));
+    if (s->window_ms > 0)
+        answer_count(a, "bytes_per_second",
+                     rounded(site->allocated_bytes * 1000 / (double)s->window_ms));
+    if (site->alive > 0 && site->age_ms > 0)
+        answer_count(a, "age_seconds", (site->age_ms / site->alive + 500) / 1000);
+    answer_count(a, "samples", site->samples);
+    answer_count(a, "alive_samples", site->alive);
+    answer_count(a, "dead_samples", site->dead);
+    answer_count(a, "lost_samples", site->lost);
+    answer_count(a, "allocated_count", rounded(site->allocated_objects));
+    answer_count(a, "allocated_bytes", rounded(site->allocated_bytes));
+    answer_known(a, "method", f->method);
+    answer_known(a, "file", f->file);
+    if (f->line != 0)
+        answer_count(a, "line", f->line);
+    answer_text(a, "type", type);
+    frame_text(f, type, text);
+    answer_text(a, "site", text);
+    put_frames(a, l, t->stack);
+}
+
+static void put_sites(struct answer *a, const struct listing *l, const uint32_t *order)
+{
+    const struct answer_of_sites *of = l->of;
+    uint64_t shown = 0, matching = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct site *site = &l->sites[order[i]];
+        double bytes = of->also_dead ? site->allocated_bytes : site->bytes;
+        if ((site->alive == 0 && !of->also_dead) || bytes < (double)of->page.min_bytes)
+            continue;
+        matching++;
+        if (of->page.most != 0 && shown >= of->page.most)
+            continue;
+        shown++;
+        put_site(a, l, site);
+        if (of->people)
+            put_callers(a, l, site);
+    }
+    a->total = matching;
+}
+
+gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
+                        struct gcd_error *err)
+{
+    struct listing l = { .of = of, .alloc = gcd_alloc_or_default(NULL) };
+    const struct gcd_sites *s = of->sites;
+    struct answer *a = *ret = answer_new(NULL, &answer_sites_shape);
+    l.origins = gcd_mem_new(&l.alloc, s->frame_count + 1);
+    bool ok = a != NULL && l.origins != NULL;
+    for (size_t i = 0; ok && i < s->frame_count; i++)
+        l.origins[i] = (uint8_t)origin_of(of->origins, &s->frames[i]);
+    ok = ok && group(&l);
+    uint32_t *order = ok ? gcd_sort_order(&l.alloc, l.count, compare_sites, &l) : NULL;
+    if (order != NULL)
+        put_sites(a, &l, order);
+    gcd_mem_free(&l.alloc, order, l.count * sizeof *order);
+    gcd_mem_free(&l.alloc, l.sites, (s->total_count + 1) * sizeof *l.sites);
+    gcd_mem_free(&l.alloc, l.origins, s->frame_count + 1);
+    if (ok && (order != NULL || l.count == 0))
+        return GCD_OK;
+    answer_free(a);
+    *ret = NULL;
+    return gcd_fail_nomem(err, "listing sites");
+}

@@ -1,0 +1,149 @@
+"""Which lines allocated what is still alive, in programs with known leaks (SiteLab)."""
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import lab_programs
+from live_support import PROGRAM, RUNTIMES, SECONDS, LiveTest, Process, main, need, own_runtime
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WINDOW, SETTLE = 6, 4
+EVERY = 102_400                       # mean distance of samples, in bytes
+MEGABYTES = 120
+
+
+def site_lines():
+    """Name of a leak -> its line."""
+    with open(os.path.join(HERE, "site_lab", "SiteLab.cs"), encoding="utf-8") as f:
+        return {m[1]: number for number, line in enumerate(f, 1) if (m := re.search(r"// SITE (\w+)", line))}
+
+
+def lab(runtime):
+    return need(lab_programs.program, "SiteLab", runtime, "built" if runtime == own_runtime() else "contained")
+
+
+class Lab(Process):
+    """SiteLab, whose counters are read all the time."""
+
+    def __init__(self, runtime, *args, **environment):
+        super().__init__(*args, program=lab(runtime), **environment)
+        self.counters = []
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+        end = time.monotonic() + SECONDS
+        while len(self.counters) < 5 and time.monotonic() < end:      # it is at work
+            time.sleep(0.05)
+
+    def _read(self):
+        for line in self.process.stdout:
+            words = line.split()
+            self.counters.append((int(words[0]), {k: int(v) for k, _, v in (w.partition("=") for w in words[1:])}))
+
+    def __exit__(self, *args):
+        self.process.kill()
+        self.reader.join()
+        super().__exit__(*args)
+
+    def leaked(self, site, begin, end):
+        """Bytes that SITE leaked between two times, in ms."""
+        def at(when):
+            before = [c for c in self.counters if c[0] <= when][-1]
+            after = [c for c in self.counters if c[0] > when][0]
+            part = (when - before[0]) / (after[0] - before[0])
+            return before[1][site] + part * (after[1][site] - before[1][site])
+        return at(end) - at(begin)
+
+
+class Sites(LiveTest):
+    def sites(self, target, *options, status=0):
+        r = self.gcdumpc("sites", "--pid", target.pid, "--window", f"{WINDOW}s", "--settle", f"{SETTLE}s", "--json", *options, status=status)
+        return json.loads(r.stdout)
+
+    def check_leaks(self, target, got):
+        """Recall, lines, and bytes of each leak; how far all of them together are off, in standard errors."""
+        begin, end = got["window_begin_unix_ms"], got["window_begin_unix_ms"] + got["window_ms"]
+        for name, line in site_lines().items():
+            rows = [s for s in got["sites"] if s["line"] == line and s["type"].endswith("[]") and s["file"].endswith("/SiteLab.cs")]
+            with self.subTest(site=name):
+                self.assertEqual(len(rows), 1, [(s["method"], s["line"], s["type"]) for s in got["sites"]])
+                row, = rows
+                self.assertGreater(row["alive_samples"], 3)
+                self.assertEqual(row["alive_samples"], row["samples"])
+                self.assertEqual((row["dead_samples"], row["lost_samples"]), (0, 0))
+                wanted = target.leaked(name, begin, end)
+                error = math.sqrt(wanted * EVERY * 1.2)
+                self.assertLess(abs(row["bytes"] - wanted), 5 * error + wanted * 0.08, (row["bytes"], wanted))
+
+    def check_churn(self, got):
+        churn = [s for s in got["sites"] if s["method"] == "SiteLab.Program.Churn"]
+        # what the program still holds of it: its last objects
+        self.assertLessEqual(sum(s["alive_samples"] for s in churn), 2, churn)
+
+    def check_runtime(self, runtime, **environment):
+        with Lab(runtime, str(MEGABYTES), **environment) as target:
+            got = self.sites(target, "-o", self.path("a.nettrace.gz"))
+            time.sleep(0.5)
+            self.check_sessions(target)
+        self.assertEqual(got["source"], "sampled" if runtime >= 10 else "ticks")
+        self.assertTrue(got["followed"])
+        self.assertGreater(got["dead_samples"], 1000)
+        self.check_leaks(target, got)
+        self.check_churn(got)
+        again = json.loads(self.gcdumpc("sites", self.path("a.nettrace.gz"), "--json").stdout)
+        self.assertEqual(again["sites"], got["sites"])
+        self.gcdumpc("leaks", self.path("a.nettrace.gz"))
+
+    def test_leaks_are_found_with_their_lines(self):
+        for runtime in RUNTIMES:
+            with self.subTest(runtime=runtime):
+                self.check_runtime(runtime)
+
+    def test_server_gc(self):
+        self.check_runtime(own_runtime(), DOTNET_gcServer="1", DOTNET_GCHeapCount="2")
+
+    def test_memory_that_is_used_again_makes_few_false_survivors(self):
+        with Lab(own_runtime(), "ring", "60") as target:
+            got = self.sites(target, "--settle", "8s")
+        ring = [s for s in got["sites"] if s["method"] == "SiteLab.Program.Turn"]
+        alive = sum(s["alive_samples"] for s in ring)
+        self.assertLessEqual(alive, 2 + 0.015 * got["alive_samples"], ring)
+
+    def interrupt(self, target, *delays):
+        """The status and messages of a run that gets SIGINT after each of DELAYS seconds."""
+        p = subprocess.Popen([PROGRAM, "sites", "--pid", str(target.pid), "--window", "60s", "--settle", "60s", "-o", self.path("i.nettrace.gz")],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for delay in delays:
+            time.sleep(delay)
+            p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=SECONDS)
+        return p.returncode, out, err
+
+    def test_one_interrupt_goes_on_to_the_walk(self):
+        with Lab(own_runtime(), str(MEGABYTES)) as target:
+            status, out, err = self.interrupt(target, 3)
+            self.assertEqual(status, 0, err)
+            self.assertIn("s instead of 60 s", err)
+            self.assertIn("SiteLab.SessionStore.Open", out)
+            self.assertEqual(self.files(), ["i.nettrace.gz"])
+            self.check_sessions(target)
+
+    def test_two_interrupts_leave_nothing(self):
+        with Lab(own_runtime(), str(MEGABYTES)) as target:
+            status, out, err = self.interrupt(target, 3, 0.3)
+            self.assertEqual((status, out, self.files()), (130, "", []), err)
+            self.check_sessions(target)
+
+    def test_a_process_that_ends_is_a_failure(self):
+        with Lab(own_runtime(), str(MEGABYTES)) as target:
+            threading.Timer(2, target.process.kill).start()
+            r = self.run_gcdumpc("sites", "--pid", target.pid, "--window", "30s", "-o", self.path("e.nettrace"))
+            self.assertEqual((r.returncode, r.stdout, self.files()), (1, "", []), r.stderr)
+
+
+if __name__ == "__main__":
+    main()

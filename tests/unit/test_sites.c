@@ -1,0 +1,354 @@
+#include "support/check.h"
+
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/recording.h>
+#include <gcdumpc/unstable/sites.h>
+
+#include "support/failalloc.h"
+#include "support/pdb_file.h"
+#include "support/site_trace.h"
+#include "support/tb.h"
+
+static struct gcd_error err;
+
+/* ---- files: only the symbols of /app/Shop.dll ---- */
+
+static struct tb_bytes pdb;
+
+static gcd_status open_file(void *ctx, const struct gcd_module *module, unsigned n,
+                            struct gcd_module_file *ret, struct gcd_error *e)
+{
+    (void)ctx;
+    if (module == NULL || n > 0 || strcmp(module->path, "/app/Shop.pdb") != 0)
+        return GCD_END;
+    ret->bytes = UINT64_MAX;
+    ret->path = "";
+    return gcd_input_from_memory(pdb.p, pdb.n, NULL, &ret->input, e);
+}
+
+static void close_file(void *ctx, struct gcd_module_file *file)
+{
+    (void)ctx;
+    gcd_input_free(file->input);
+    file->input = NULL;
+}
+
+static const struct gcd_module_files files = { .open = open_file, .close = close_file };
+
+/* ---- a recording and its sites ---- */
+
+struct lab {
+    struct tb t;
+    struct gcd_input *in;
+    struct gcd_dump *dump;
+    struct gcd_graph *graph;
+    struct gcd_sites *sites;
+};
+
+/* The stream of allocations, that of collections and the walk are the same trace here. */
+static gcd_status find_sites(struct lab *l, const struct gcd_alloc *alloc)
+{
+    struct gcd_context context = { .alloc = alloc };
+    struct gcd_site_recorder *r;
+    gcd_status st = gcd_site_recorder_new(&context, &r, &err);
+    if (st != GCD_OK)
+        return st;
+    for (int i = 0; i < GCD_SITE_STREAMS && st == GCD_OK; i++)
+        st = gcd_site_recorder_feed(r, (enum gcd_site_stream)i, l->t.out.p, l->t.out.n, &err);
+    if (st == GCD_OK)
+        st = gcd_site_recorder_walk(r, l->in, gcd_dump_summary(l->dump)->gc_number, &err);
+    if (st == GCD_OK)
+        st = gcd_site_recorder_finish(r, l->graph, &files, &l->sites, &err);
+    gcd_site_recorder_free(r);
+    return st;
+}
+
+static void begin(struct lab *l, enum site_source source)
+{
+    err = (struct gcd_error)GCD_ERROR_INIT;
+    *l = (struct lab){ .sites = NULL };
+    site_trace(&l->t, source);
+    pdb.n = 0;
+    pdb_file(&pdb, false);
+    assert_int_equal(gcd_input_from_memory(l->t.out.p, l->t.out.n, NULL, &l->in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(l->in, NULL, &l->dump, &err), GCD_OK);
+    assert_int_equal(gcd_graph_from_dump(l->dump, NULL, &l->graph, &err), GCD_OK);
+}
+
+static void done(struct lab *l)
+{
+    gcd_sites_free(l->sites);
+    gcd_graph_free(l->graph);
+    gcd_dump_free(l->dump);
+    gcd_input_free(l->in);
+    tb_done(&l->t);
+    tb_free(&pdb);
+    pdb = (struct tb_bytes){ 0 };
+}
+
+/* The large object was allocated at line 12, the small one and the dead one at line 10, both in
+ * Shop.Store.Open, which Main calls at line 300. */
+static void check_sites(const struct gcd_sites *s, enum site_source source)
+{
+    assert_int_equal(s->samples, 3);
+    assert_int_equal(s->alive, 2);
+    assert_int_equal(s->dead, 1);
+    assert_int_equal(s->lost, 0);
+    assert_int_equal(s->total_count, 2);
+    static const uint32_t lines[] = { 12, 10 };
+    static const uint64_t addresses[] = { 0x20000, 0x9000 };
+    for (size_t i = 0; i < 2; i++) {
+        const struct gcd_site_total *t = &s->totals[i];
+        const struct gcd_site_stack *stack = &s->stacks[t->stack];
+        const struct gcd_site_frame *f = &s->frames[stack->frame],
+                                    *caller = &s->frames[s->stacks[stack->caller].frame];
+        size_t k = source == SITE_TICKS ? 1 - i : i; /* both stand for 100,000 bytes */
+        if (f->line != lines[i])
+            k = 1 - k;
+        assert_int_equal(t->alive, 1);
+        assert_string_equal(t->type, "System.Byte[]");
+        assert_string_equal(f->method, "Shop.Store.Open");
+        assert_string_equal(f->file, "/src/Shop/Store.cs");
+        assert_string_equal(f->module, "/app/Shop.dll");
+        assert_string_equal(caller->method, "Shop.Program.Main");
+        assert_string_equal(caller->file, "/src/Shop/Orders.cs");
+        assert_int_equal(caller->line, 300);
+        assert_int_equal(s->stacks[stack->caller].caller, GCD_SITE_NONE);
+        assert_int_equal(s->living[i].total, i);
+        assert_true(f->line == lines[0] ? s->living[i].address == addresses[0]
+                                        : s->living[i].address == addresses[1]);
+    }
+}
+
+static void test_sites_have_lines_and_callers(void **state)
+{
+    (void)state;
+    for (int source = 0; source < 2; source++) {
+        struct lab l;
+        begin(&l, (enum site_source)source);
+        assert_int_equal(find_sites(&l, NULL), GCD_OK);
+        check_sites(l.sites, (enum site_source)source);
+        double bytes = 0;
+        for (size_t i = 0; i < l.sites->total_count; i++)
+            bytes += l.sites->totals[i].bytes;
+        /* 48 / p + 48 / p + 100,000 / p, or three times 100,000 */
+        double expected = source == SITE_TICKS ? 300000 : 2 * 102424 + 160400;
+        assert_true(bytes > expected * 0.999 && bytes < expected * 1.001);
+        done(&l);
+    }
+}
+
+static void test_an_object_of_another_size_is_not_the_sampled_one(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l, SITE_SAMPLED);
+    /* the size of the sampled object at 0x9000, which is 48 in the walk */
+    struct tb other;
+    tb_init(&other, TB_V4, 8);
+    site_sample(&other, SITE_SAMPLED, 0, 0x1000, 56);
+    site_collect(&other, 1, 0, 0, TB_LIST(struct site_range, { 0x1000, 0x9000, 0x100 }));
+    site_collect(&other, 2, 1, 0, TB_LIST(struct site_range, { 0x9000, 0, 0x100 }));
+    tb_close(&other);
+    struct tb whole = l.t;
+    l.t.out = other.out;
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    l.t = whole;
+    assert_int_equal(l.sites->samples, 1);
+    assert_int_equal(l.sites->alive, 0);
+    assert_int_equal(l.sites->dead, 1);
+    tb_done(&other);
+    done(&l);
+}
+
+/* The recording of L with its sites in RET. */
+static void store(struct lab *l, struct tb_bytes *ret)
+{
+    struct gcd_recording_options options = { .sites = l->sites };
+    struct gcd_sink *to;
+    const uint8_t *bytes;
+    size_t n;
+    assert_int_equal(gcd_sink_new_memory(NULL, &to, &err), GCD_OK);
+    assert_int_equal(gcd_recording_write(l->dump, l->in, to, &options, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_sink_commit(to, &err), GCD_OK);
+    bytes = gcd_sink_memory(to, &n);
+    ret->n = 0;
+    tb_put(ret, bytes, n);
+    gcd_sink_free(to);
+}
+
+static gcd_status read_stored(const struct lab *l, const struct tb_bytes *b,
+                              const struct gcd_alloc *alloc, struct gcd_sites **ret)
+{
+    struct gcd_input *in;
+    struct gcd_context context = { .alloc = alloc };
+    assert_int_equal(gcd_input_from_memory(b->p, b->n, NULL, &in, &err), GCD_OK);
+    *ret = NULL;
+    gcd_status st = gcd_sites_read(in, gcd_dump_summary(l->dump), &context, ret, &err);
+    gcd_input_free(in);
+    return st;
+}
+
+static bool same_sites(const struct gcd_sites *a, const struct gcd_sites *b)
+{
+    bool same = a->samples == b->samples && a->dead == b->dead && a->alive == b->alive &&
+                a->frame_count == b->frame_count && a->stack_count == b->stack_count &&
+                a->total_count == b->total_count && a->window_ms == b->window_ms;
+    for (size_t i = 0; same && i < a->frame_count; i++)
+        same = strcmp(a->frames[i].method, b->frames[i].method) == 0 &&
+               strcmp(a->frames[i].file, b->frames[i].file) == 0 &&
+               a->frames[i].line == b->frames[i].line;
+    for (size_t i = 0; same && i < a->total_count; i++)
+        same = a->totals[i].bytes == b->totals[i].bytes &&
+               a->totals[i].alive_bytes == b->totals[i].alive_bytes &&
+               a->totals[i].stack == b->totals[i].stack;
+    for (size_t i = 0; same && i < a->living_count; i++)
+        same = a->living[i].address == b->living[i].address;
+    return same;
+}
+
+static void test_a_recording_keeps_sites(void **state)
+{
+    (void)state;
+    struct lab l;
+    struct tb_bytes b = { 0 };
+    struct gcd_sites *read;
+    begin(&l, SITE_SAMPLED);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    store(&l, &b);
+    assert_int_equal(read_stored(&l, &b, NULL, &read), GCD_OK);
+    assert_true(same_sites(l.sites, read));
+    gcd_sites_free(read);
+    /* it is still the same dump */
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    assert_int_equal(gcd_input_from_memory(b.p, b.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_dump_summary(d)->objects, 2);
+    assert_int_equal(gcd_dump_summary(d)->trace.lost_events, 0);
+    assert_int_equal(gcd_dump_summary(d)->verdict.complete,
+                     gcd_dump_summary(l.dump)->verdict.complete);
+    gcd_dump_free(d);
+    gcd_input_free(in);
+    /* without them, there are none */
+    assert_int_equal(read_stored(&l, &l.t.out, NULL, &read), GCD_OK);
+    assert_null(read);
+    tb_free(&b);
+    done(&l);
+}
+
+/* No damage gives other sites: they are the same, refused, or not there. */
+static void test_damaged_sites_are_refused(void **state)
+{
+    (void)state;
+    struct lab l;
+    struct tb_bytes b = { 0 };
+    begin(&l, SITE_SAMPLED);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    store(&l, &b);
+    size_t refused = 0;
+    for (size_t i = l.t.out.n; i < b.n; i++) {
+        struct gcd_sites *read;
+        b.p[i] ^= 0x15;
+        gcd_status st = read_stored(&l, &b, NULL, &read);
+        if (st != GCD_OK)
+            refused++;
+        else if (read != NULL)
+            assert_true(same_sites(l.sites, read));
+        gcd_sites_free(read);
+        b.p[i] ^= 0x15;
+    }
+    assert_true(refused > 200);
+    for (size_t n = l.t.out.n - 20; n < b.n; n += 3) { /* cut */
+        struct tb_bytes cut = { .p = b.p, .n = n };
+        struct gcd_sites *read;
+        gcd_status st = read_stored(&l, &cut, NULL, &read);
+        assert_true(st != GCD_OK || read == NULL || same_sites(l.sites, read));
+        gcd_sites_free(read);
+    }
+    tb_free(&b);
+    done(&l);
+}
+
+static void test_every_allocation_can_fail(void **state)
+{
+    (void)state;
+    struct lab l;
+    struct tb_bytes b = { 0 };
+    begin(&l, SITE_SAMPLED);
+    for (uint64_t n = 1;; n++) {
+        struct failalloc f;
+        failalloc_init(&f);
+        f.fail_at = n;
+        gcd_status st = find_sites(&l, &f.alloc);
+        assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+        if (st == GCD_OK) {
+            store(&l, &b);
+            gcd_sites_free(l.sites);
+            l.sites = NULL;
+        }
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    for (uint64_t n = 1;; n++) {
+        struct failalloc f;
+        struct gcd_sites *read;
+        failalloc_init(&f);
+        f.fail_at = n;
+        gcd_status st = read_stored(&l, &b, &f.alloc, &read);
+        assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+        gcd_sites_free(read);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    tb_free(&b);
+    done(&l);
+}
+
+/* ---- profiles ---- */
+
+static void test_profiles_have_stacks_and_lines(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        [GCD_SITES_COLLAPSED] = "Shop.Program.Main (Orders.cs:300);Shop.Store.Open (Store.cs:12);"
+                                "System.Byte[] 1604",
+        [GCD_SITES_SPEEDSCOPE] = "{\"name\":\"Shop.Store.Open\",\"file\":\"/src/Shop/Store.cs\","
+                                 "\"line\":12}",
+        [GCD_SITES_PPROF] = "Shop.Store.Open",
+    };
+    struct lab l;
+    begin(&l, SITE_SAMPLED);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    for (int f = GCD_SITES_PPROF; f <= GCD_SITES_SPEEDSCOPE; f++) {
+        struct gcd_sink *to;
+        const uint8_t *bytes;
+        size_t n;
+        assert_int_equal(gcd_sink_new_memory(NULL, &to, &err), GCD_OK);
+        assert_int_equal(gcd_sites_write(l.sites, (enum gcd_sites_format)f, false, to, &err),
+                         GCD_OK);
+        assert_int_equal(gcd_sink_commit(to, &err), GCD_OK);
+        bytes = gcd_sink_memory(to, &n);
+        if (memmem(bytes, n, wanted[f], strlen(wanted[f])) == NULL)
+            fail_msg("%.*s", (int)n, (const char *)bytes);
+        gcd_sink_free(to);
+    }
+    done(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sites_have_lines_and_callers),
+        cmocka_unit_test(test_an_object_of_another_size_is_not_the_sampled_one),
+        cmocka_unit_test(test_a_recording_keeps_sites),
+        cmocka_unit_test(test_damaged_sites_are_refused),
+        cmocka_unit_test(test_every_allocation_can_fail),
+        cmocka_unit_test(test_profiles_have_stacks_and_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
