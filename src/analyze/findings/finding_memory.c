@@ -51,7 +51,7 @@ static gcd_status add_free(struct suspects_work *w, const struct gcd_generation 
     check->objects = g->objects;
     check->bytes = free_bytes;
     if (free_bytes < w->s->threshold || free_bytes < g->used_bytes / FINDING_FREE_PART ||
-        g->objects == 0)
+        g->objects < FINDING_LARGE)
         return GCD_OK;
     GCD_TRY(
         suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, bytes), &x, err));

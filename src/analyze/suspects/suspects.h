@@ -52,6 +52,8 @@
 #define FINDING_FEW 10u
 /* FRAGMENTATION: at least one part in this many of the large object heap is free. */
 #define FINDING_FREE_PART 4u
+/* Between fewer large objects there are only a few gaps, where something large was a moment ago. */
+#define FINDING_LARGE 20u
 
 /* No suspect. */
 #define SUSPECTS_NONE UINT32_MAX

@@ -66,12 +66,12 @@ static struct growth growth_of(enum gcd_collection_kind kind)
             ": it has ended, is too slow, or is missing; what nobody takes out needs a limit."
         };
     case GCD_COLLECTION_CACHE:
-        return (struct growth){ "what adds to ",
-                                ": the cache needs a size limit, or its entries an expiration." };
+        return (struct growth){
+            "what adds to ", ": it grows unless it has a size limit, or its entries an expiration."
+        };
     case GCD_COLLECTION_TEXT:
         return (struct growth){ "what appends to ", " and never clears it." };
     case GCD_COLLECTION_ARRAY:
-    case GCD_COLLECTION_FROZEN:
         return (struct growth){ "what fills ", ": is all of it still needed?" };
     case GCD_COLLECTION_HANDLERS:
         return (struct growth){ "a += to ", " without its -=." };
@@ -109,6 +109,10 @@ static void advise_below(struct suspect_words *s, const struct gcd_suspect *p)
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
+    if (x->collection.kind == GCD_COLLECTION_FROZEN) {
+        suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong.");
+        return;
+    }
     if (grows_below(s, &x->pub)) {
         advise_below(s, &x->pub);
         return;
