@@ -8,6 +8,8 @@
 
 #include <zlib.h>
 
+#include <gcdumpc/unstable/image.h>
+
 static void *need(void *p)
 {
     if (p == NULL) {
@@ -213,9 +215,13 @@ static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n,
                                         .context.limits = o->limits,
                                         .process = o->process,
                                         .walk_number = o->walk_number,
-                                        .check_references = o->check_references };
-    if (o->input)
-        return gcd_dump_open(in, &options, ret, err);
+                                        .check_references = o->check_references,
+                                        .values = true };
+    if (o->input) {
+        struct gcd_image_options image = { .values.kind = GCD_VALUES_STRINGS };
+        gcd_status set = gcd_input_set_image(in, &image, err);
+        return set == GCD_OK ? gcd_dump_open(in, &options, ret, err) : set;
+    }
     struct gcd_dump *d;
     gcd_status st = gcd_dump_new(&options, &d, err);
     if (st != GCD_OK)
