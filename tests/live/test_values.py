@@ -135,6 +135,14 @@ class Values(LiveTest):
             with open(self.path("cut2.nettrace"), "rb") as f:
                 self.assertEqual(f.read(), bare[:-1])
 
+    def test_direct_dumps_have_all_texts(self):
+        """Nothing can move while the process is stopped."""
+        with self.start("still", 1000) as target:
+            r = self.gcdumpc("collect", "--pid", target.pid, "--direct", "-o", self.path("x.nettrace"), "--values", "strings", "--strict")
+        texts = {text for _, text in self.texts("x.nettrace").values()}
+        self.assertLessEqual({f"text {i} " + chr(ord("A") + i % 26) * (i % 60) for i in range(1000)}, texts)
+        self.assertRegex(r.stderr, r"values: texts of [12],\d{3} strings\n")
+
     def test_damaged_values_are_dropped(self):
         with self.start("still", 1000) as target:
             self.collect(target, "bare.nettrace")

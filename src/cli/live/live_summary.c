@@ -122,6 +122,13 @@ void live_say_attempt(const struct live *l, const struct live_attempt *a)
     cli_say(l->subject, "%s", line.text);
 }
 
+static void say_values(const struct live *l, const struct gcd_summary *f)
+{
+    char text[CLI_VALUES_BYTES];
+    if (f->values.kind != GCD_VALUES_NONE)
+        cli_say(l->subject, "values: %s", cli_values_text(&f->values, text));
+}
+
 /* What a user wants to know first. */
 static void add_outcome(struct line *to, const struct gcd_summary *f, uint64_t duration_ms)
 {
@@ -160,9 +167,7 @@ void live_say_summary(const struct live *l, const struct live_attempt *a)
         add_means(&line, a);
         cli_say(l->subject, "%s", line.text);
     }
-    char values[CLI_VALUES_BYTES];
-    if (f->values.kind != GCD_VALUES_NONE)
-        cli_say(l->subject, "values: %s", cli_values_text(&f->values, values));
+    say_values(l, f);
     say_native(l, f);
 }
 
@@ -190,6 +195,7 @@ void live_say_direct(const struct live *l, const struct gcd_dump *d,
             r->folder != NULL ? r->folder : "");
         cli_say(l->subject, "%s", line.text);
     }
+    say_values(l, f);
     say_native(l, f);
 }
 
