@@ -14,6 +14,8 @@
 #define SHOWN_FRAMES 12u
 #define FRAMES_MAX   512u
 #define TEXT_BYTES   1200u
+/* Fewer say nothing about a share. */
+#define FEWEST_SAMPLES 3u
 
 static const struct answer_column frame_columns[] = {
     FIELD("method", ANSWER_TEXT), FIELD("file", ANSWER_TEXT),   FIELD("line", ANSWER_COUNT),
@@ -278,6 +280,56 @@ static void put_sites(struct answer *a, const struct listing *l, const uint32_t 
             put_callers(a, l, site);
     }
     a->total = matching;
+}
+
+/* The frame with the most bytes of BYTES, and its share of all. */
+static void largest_text(const struct listing *l, const double *bytes, uint64_t samples, char *ret)
+{
+    const struct gcd_sites *s = l->of->sites;
+    size_t best = 0;
+    double all = 0;
+    for (size_t i = 0; i < s->frame_count; i++) {
+        all += bytes[i];
+        best = bytes[i] > bytes[best] ? i : best;
+    }
+    const struct gcd_site_frame *f = &s->frames[best];
+    const char *slash = strrchr(f->file, '/'), *name = slash != NULL ? slash + 1 : f->file;
+    char line[TEXT_BYTES] = "";
+    if (!(bytes[best] > 0))
+        return;
+    if (f->line != 0)
+        (void)snprintf(line, sizeof line, " (%.255s:%u)", name, (unsigned)f->line);
+    (void)snprintf(ret, ANSWER_SITE_BYTES,
+                   "Allocated in %.600s%s: %.0f %% of what was sampled of it (%s objects).",
+                   f->method[0] != '\0' ? f->method : "(unknown code)", line,
+                   100 * bytes[best] / all, GCD_DIGITS(samples));
+}
+
+gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,
+                               const uint8_t *inside, char *ret, struct gcd_error *err)
+{
+    struct listing l = { .of = of, .alloc = gcd_alloc_or_default(NULL) };
+    const struct gcd_sites *s = of->sites;
+    uint64_t samples = 0;
+    double *bytes = gcd_mem_new_array(&l.alloc, s->frame_count + 1, sizeof *bytes);
+    l.origins = gcd_mem_new(&l.alloc, s->frame_count + 1);
+    bool ok = bytes != NULL && l.origins != NULL;
+    ret[0] = '\0';
+    for (size_t i = 0; ok && i < s->frame_count; i++)
+        l.origins[i] = (uint8_t)origin_of(of->origins, &s->frames[i]);
+    for (size_t i = 0; ok && i < s->living_count; i++) {
+        uint32_t node = gcd_graph_find(g, s->living[i].address);
+        uint32_t frame = site_frame(&l, s->totals[s->living[i].total].stack);
+        if (node == GCD_NODE_NONE || inside[node] == 0 || frame == GCD_SITE_NONE)
+            continue;
+        bytes[frame] += s->living[i].bytes;
+        samples++;
+    }
+    if (ok && samples >= FEWEST_SAMPLES)
+        largest_text(&l, bytes, samples, ret);
+    gcd_mem_free(&l.alloc, bytes, (s->frame_count + 1) * sizeof *bytes);
+    gcd_mem_free(&l.alloc, l.origins, s->frame_count + 1);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "finding the site of a suspect");
 }
 
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,

@@ -266,4 +266,11 @@ extern const struct answer_shape answer_sites_shape;
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
                         struct gcd_error *err);
 
+#define ANSWER_SITE_BYTES 1300u
+/* Most of the sampled objects of G that are INSIDE [nodes] were allocated there, in
+ * RET[ANSWER_SITE_BYTES]: "Allocated in Shop.SessionStore.Open (SessionStore.cs:41): 96 % ..."; ""
+ * for fewer than three samples. */
+gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,
+                               const uint8_t *inside, char *ret, struct gcd_error *err);
+
 #endif
