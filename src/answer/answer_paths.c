@@ -1,6 +1,8 @@
 #include "answer/answers.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -30,6 +32,7 @@ static const struct answer_column columns[] = {
     DETAIL("origin", ANSWER_TEXT),
     DETAIL("fold", ANSWER_TEXT),
     DETAIL("element", ANSWER_COUNT),
+    DETAIL("key", ANSWER_TEXT),
 };
 const struct answer_shape answer_object_paths_shape = ANSWER_SHAPE(columns);
 
@@ -72,7 +75,72 @@ struct placed {
     uint32_t path, depth;
     const struct line *line, *next; /* NEXT: what it holds, NULL = nothing */
     enum gcd_fold fold, next_fold;
+    /* of a collection, the hidden object that holds an element, and that element; else as above */
+    const struct line *entry, *element;
 };
+
+/* ---- keys ---- */
+
+/* Is WORD the last part of the name of FIELD, whatever marks it as private: "_key", "Item.Key"? */
+static bool is_called(const struct gcd_field *field, const char *word)
+{
+    size_t n = strlen(word), all = field->name != NULL ? strlen(field->name) : 0;
+    return all >= n && strcasecmp(field->name + all - n, word) == 0 &&
+           (all == n || field->name[all - n - 1] == '_' || field->name[all - n - 1] == '.');
+}
+
+/*
+ * The key under which ENTRY, an entry of a dictionary or an array of them, has VALUE.  References
+ * come in the order of memory: that to the key is right before that to the value.
+ * GCD_NODE_NONE: there is none, or it is not certain.
+ */
+static uint32_t key_of(const struct filling *f, uint32_t entry, uint32_t value)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, entry, &n);
+    for (size_t i = 1; i < n; i++) {
+        if (edges[i] != value)
+            continue;
+        struct gcd_field of_value = gcd_fields_get(f->fields, entry, i),
+                         of_key = gcd_fields_get(f->fields, entry, i - 1);
+        bool certain = of_value.slot != GCD_SLOT_NONE && of_key.slot != GCD_SLOT_NONE;
+        return certain && is_called(&of_key, "key") &&
+                       (is_called(&of_value, "value") || is_called(&of_value, "val"))
+                   ? edges[i - 1]
+                   : GCD_NODE_NONE;
+    }
+    return GCD_NODE_NONE;
+}
+
+#define KEY_CHARACTERS 40u
+
+/* The text of the key by which P holds its element; utf8 NULL = not known. */
+static struct gcd_text key_text(const struct filling *f, const struct placed *p)
+{
+    struct gcd_text none = { .utf8 = NULL };
+    if (f->of->values == NULL || p->element == NULL || p->element->step.dependent ||
+        p->entry->step.node == GCD_NODE_NONE || p->element->step.node == GCD_NODE_NONE)
+        return none;
+    uint32_t key = key_of(f, p->entry->step.node, p->element->step.node);
+    uint32_t text = key != GCD_NODE_NONE
+                        ? gcd_values_find(f->of->values, gcd_graph_node_address(f->graph, key))
+                        : GCD_TEXT_NONE;
+    return text != GCD_TEXT_NONE ? gcd_values_text(f->of->values, text) : none;
+}
+
+/* "[\"tenant-42\"]"; and the cell "key". */
+static const char *put_key(const struct filling *f, const struct placed *p)
+{
+    char quoted[ANSWER_QUOTED_BYTES];
+    struct gcd_text t = key_text(f, p);
+    if (t.utf8 == NULL)
+        return "";
+    const char *secret = f->of->raw ? NULL : gcd_secret_name(t.utf8, t.bytes);
+    if (secret != NULL)
+        return answer_keep(f->a, "[(%s)]", secret);
+    answer_format(f->a, "key", "%.*s", (int)t.bytes, t.utf8);
+    return answer_keep(f->a, "[%s]", answer_quoted(t.utf8, t.bytes, t.cut, KEY_CHARACTERS, quoted));
+}
 
 /* By which field the object of P holds the next one. */
 static struct gcd_field field_of_object(const struct filling *f, const struct placed *p)
@@ -99,9 +167,9 @@ static gcd_status put_object(const struct filling *f, const struct placed *p, st
     put_head(f, p->path, p->depth, "object");
     answer_count(f->a, "bytes", gcd_graph_node_size(f->graph, step->node));
     answer_object(f->a, f->of->session, step->node);
-    answer_format(f->a, "step", "%s%s%s%s",
-                  gcd_names_step(gcd_session_names(f->of->session), type_id, call), field, elements,
-                  step->dependent ? " (by a dependent handle)" : "");
+    answer_format(f->a, "step", "%s%s%s%s%s",
+                  gcd_names_step(gcd_session_names(f->of->session), type_id, call), field,
+                  put_key(f, p), elements, step->dependent ? " (by a dependent handle)" : "");
     answer_text(f->a, "type", type);
     answer_text(f->a, "flags", step->dependent ? "dependent" : NULL);
     answer_fold(f->a, f->origins, type_id, p->fold);
@@ -155,6 +223,14 @@ static size_t put_hidden(const struct filling *f, const struct gcd_fold_step *fo
     return k - i;
 }
 
+/* The last of the lines that line AT stands for: a collection for its internals behind it. */
+static size_t last_of(const struct gcd_fold_step *folds, size_t n, size_t at, bool hides)
+{
+    while (hides && at + 1 < n && folds[at + 1].fold == GCD_FOLD_INSIDE)
+        at++;
+    return at;
+}
+
 /* Adds the objects in output order.  *DEPTH: in for the first line, out for what follows. */
 static gcd_status put_steps(const struct filling *f, const struct gcd_object_path *p, uint32_t path,
                             uint32_t *depth, struct gcd_error *err)
@@ -179,12 +255,18 @@ static gcd_status put_steps(const struct filling *f, const struct gcd_object_pat
         else if (lines[at].step.node == GCD_NODE_NONE)
             put_rest(f, path, *depth, lines[at].more,
                      gcd_by_number(lines[at].more, "object", "objects"));
-        else
-            st = put_object(f,
-                            &(struct placed){ path, *depth, &lines[at],
-                                              at + 1 < n ? &lines[at + 1] : NULL, folds[at].fold,
-                                              at + 1 < n ? folds[at + 1].fold : GCD_FOLD_SHOWN },
-                            err);
+        else {
+            size_t last = last_of(folds, n, at, hides);
+            struct placed place = { .path = path,
+                                    .depth = *depth,
+                                    .line = &lines[at],
+                                    .next = at + 1 < n ? &lines[at + 1] : NULL,
+                                    .fold = folds[at].fold,
+                                    .next_fold = at + 1 < n ? folds[at + 1].fold : GCD_FOLD_SHOWN,
+                                    .entry = &lines[last],
+                                    .element = last + 1 < n ? &lines[last + 1] : NULL };
+            st = put_object(f, &place, err);
+        }
         ++*depth;
     }
     return st;

@@ -140,9 +140,11 @@ struct answer_of_paths {
     struct gcd_session *session;
     const struct gcd_context *call; /* may be NULL */
     const struct gcd_paths *paths;
-    uint32_t object, max; /* at most MAX paths */
-    bool to_root;         /* lines from the object to the root */
-    bool folds;           /* without hidden steps */
+    uint32_t object, max;            /* at most MAX paths */
+    bool to_root;                    /* lines from the object to the root */
+    bool folds;                      /* without hidden steps */
+    const struct gcd_values *values; /* to show the keys of dictionaries; NULL = none */
+    bool raw;                        /* also those that look like a secret */
 };
 extern const struct answer_shape answer_object_paths_shape;
 /* The ways by which one object is held, as lines. */

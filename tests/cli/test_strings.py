@@ -73,6 +73,21 @@ class Strings(CliTest):
         self.done("convert", trace("net10-wks"), "-o", self.path("x.gcdump"))
         self.refused(1, NONE, "strings", "x.gcdump")
 
+    def test_a_path_to_an_object_has_the_keys_of_dictionaries(self):
+        """The key and the value of an entry are found by SQL, the text by the object that has it."""
+        rows = json.loads(self.done("sql", CORE, "--json", """
+            select ek.to_id, ev.to_id from edges ek join edges ev on ev.from_id = ek.from_id and ev.field = 'value'
+            join objects o on o.id = ek.from_id where ek.field = 'key' and o.type like '%Entry[]'
+            group by o.id having count(*) = 1""").text)["rows"]
+        self.assertGreater(len(rows), 0)
+        for _, value in rows:
+            steps = json.loads(self.done("paths", CORE, "--object", value, "--json").text)["paths"]
+            keys = {s["key"] for s in steps if s["key"]}
+            self.assertTrue(keys <= {r["text"] for r in self.rows(CORE)}, keys)
+            self.assertIn("System.Diagnostics.Metrics", keys)
+            self.assertRegex(self.done("paths", CORE, "--object", value).text, r'OverrideEventProvider>\["System.Diagnostics.Metrics"\] \(1 element\)')
+            self.assertIn('.Entry[].value["System.Diagnostics.Metrics"]', self.done("paths", CORE, "--object", value, "--full").text)
+
     def test_a_recording_of_a_core_file_keeps_what_is_asked_for(self):
         self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "strings")
         self.done("convert", CORE, "-o", self.path("hashes.nettrace.gz"), "--values", "hashes")

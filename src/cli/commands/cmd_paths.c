@@ -246,7 +246,10 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     struct cli_dump d;
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
-    enum cli_exit e = cli_open_session(args, CLI_NEED_PATHS, &d);
+    struct cli_args own = *args;
+    if (args->view.object != NULL && !cli_is_live(args)) /* it shows under which keys it is held */
+        own.dump.values = GCD_VALUES_STRINGS;
+    enum cli_exit e = cli_open_session(&own, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
         e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types)
                                     : cli_find_object(args->view.object, &d, &object);
