@@ -198,8 +198,8 @@ static const char *evidence_of(enum gcd_suspect_kind kind)
     static const char *const texts[] = {
         [GROWS] = "Its size, not its growth: a second dump shows that (gcdumpc diff).",
         [IS_SO] = "That is certain, whether it grows or not.",
-        [STUCK] = "One dump cannot tell stuck from slow: a second one shows whether the same still "
-                  "wait.",
+        [STUCK] =
+            "One dump cannot tell stuck from slow: a second one shows whether they still wait.",
         [FOREVER] = "Their number is certain; a second dump shows whether it grows.",
     };
     return texts[kinds[kind].how_sure];
