@@ -143,6 +143,15 @@ export function warnings() {
           heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null];
 }
 
+function answers() {
+  return [heap.suspects.length > 0 ? null : el("p", {}, noSuspects()), suspectLines(SHOWN),
+          heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
+}
+
+function waitingLine() {
+  return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
+}
+
 // The suspects, unless they come FIRST and are above already, and the sizes of everything.
 export function summarySection(first = false) {
   const t = heap.totals;
@@ -151,13 +160,10 @@ export function summarySection(first = false) {
   const p = heap.process;
   document.body.classList.add("heap");
   document.body.classList.toggle("incomplete", !heap.verdict.complete);
-  const answers = first ? [] : [heap.suspects.length > 0 ? null : el("p", {}, noSuspects()),
-    suspectLines(SHOWN),
-    heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
   section("summary", "Summary", null, ...first ? [] : warnings(),
     t.bytes > 0 ? answerBar() : null,
-    ...answers,
-    heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null,
+    ...first ? [] : answers(),
+    waitingLine(),
     ...first ? [] : noteLines(),
     t.bytes > 0 ? memoryBar() : null,
     el("dl", {class: "stats"},
