@@ -36,6 +36,8 @@ struct gcd_input_options {
     /* for gcd_input_new_spool: how much may stay in memory; 0 = GCD_SPOOL_MEMORY_BYTES */
     size_t spool_memory_bytes;
     bool keep_room; /* for gcd_input_new_spool: see struct gcd_sink_options */
+    /* for gcd_input_make_seekable: refuses a larger copy of a pipe or gzip data; 0 = any */
+    uint64_t most_bytes;
 };
 
 /*
@@ -70,7 +72,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *
 
 /*
  * Makes gcd_input_read_at work, on the decompressed content, for formats that need random access.
- * A pipe or gzip data are copied to the spool_dir of the input, and the copy replaces the input.
+ * A pipe or gzip data are copied to an unlinked file in the spool_dir of the input, with holes for
+ * zeros, and the copy replaces the input.  GCD_E_LIMIT (COPY_LIMIT): it is larger than most_bytes;
+ * GCD_E_IO (DISK_RESERVE): too little room would be left.
  * For a pipe, call it before the first reader.  GCD_E_TRUNCATED, GCD_E_FORMAT: the gzip data are
  * damaged; the bytes before the damage can still be read.
  */

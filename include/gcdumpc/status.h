@@ -58,6 +58,7 @@ enum gcd_error_reason {
     /* GCD_E_IO: the write would use disk space that must stay free */
     GCD_ERROR_DISK_RESERVE,
     GCD_ERROR_BLOCK_LIMIT,  /* GCD_E_LIMIT: gcd_limits.block_bytes */
+    GCD_ERROR_COPY_LIMIT,   /* GCD_E_LIMIT: gcd_input_options.most_bytes */
     GCD_ERROR_OBJECT_LIMIT, /* GCD_E_LIMIT: gcd_limits.objects */
     /* GCD_E_NOT_FOUND: the recording has dumps of other processes only */
     GCD_ERROR_PROCESS_NOT_RECORDED,

@@ -240,6 +240,8 @@ static const struct option_row rows[] = {
       CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
     { "retries", 0, "N", "retries with a larger buffer if events were lost (1)",
       CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
+    { "max-bytes", 0, "SIZE", "refuse a compressed or piped core file that is larger when unpacked",
+      FILES, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
     { "max-bytes", 0, "SIZE",
       "stop after this many bytes of events (4 times the process's memory, and 1G)",
       CLI_COLLECT | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },

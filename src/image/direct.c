@@ -45,6 +45,7 @@
 #define SURVEYS_MAX   20u /* that meet structures while they change */
 #define PAUSE_NS      NS_PER_MS
 #define PAUSES_MAX    20u
+#define REHEARSALS    3u
 #define LEAST_STOP_NS (5 * NS_PER_MS)
 
 struct direct {
@@ -298,7 +299,7 @@ static gcd_status too_long(const struct direct *d, struct gcd_error *err)
                     d->max_stop_ns / NS_PER_MS);
 }
 
-/* Also gives the copy its memory. */
+/* Also gives the copy its memory.  The fastest time counts: others may be busy, too. */
 static gcd_status rehearse(struct direct *d, struct gcd_error *err)
 {
     uint64_t bytes = heap_bytes(&d->heap->clr);
@@ -306,12 +307,16 @@ static gcd_status rehearse(struct direct *d, struct gcd_error *err)
         return GCD_OK;
     GCD_TRY(make_room(d, bytes, err));
     memset(d->copy, 0, d->copy_bytes);
-    uint64_t begin = clock_ns();
-    uint64_t copied = copy_regions(d, UINT64_MAX); /* a region may be gone meanwhile */
-    double share = copied > 0 ? (double)bytes / (double)copied : 1;
     d->result.heap_bytes = bytes;
-    d->result.estimate_ns = (uint64_t)((double)(clock_ns() - begin) * share);
-    GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
+    d->result.estimate_ns = UINT64_MAX;
+    for (unsigned i = 0; i < REHEARSALS && d->result.estimate_ns > d->max_stop_ns; i++) {
+        uint64_t begin = clock_ns();
+        uint64_t copied = copy_regions(d, UINT64_MAX); /* a region may be gone meanwhile */
+        double share = copied > 0 ? (double)bytes / (double)copied : 1;
+        uint64_t ns = (uint64_t)((double)(clock_ns() - begin) * share);
+        d->result.estimate_ns = ns < d->result.estimate_ns ? ns : d->result.estimate_ns;
+        GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
+    }
     return d->result.estimate_ns > d->max_stop_ns ? too_long(d, err) : GCD_OK;
 }
 

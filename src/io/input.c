@@ -21,6 +21,7 @@
  */
 #define BOMB_BYTES (UINT64_C(1) << 30)
 #define BOMB_RATIO 512u
+#define HOLE_BYTES 4096u /* of a hole in a copy */
 
 /* One byte identifies gzip: no supported format begins with it. */
 #define GZIP_FIRST 0x1f
@@ -62,7 +63,8 @@ struct gcd_input {
     enum input_kind kind;
     uint64_t size;
     const gcd_cancel_flag *cancel;
-    char *spool_dir; /* a copy of the option; NULL = the default */
+    char *spool_dir;     /* a copy of the option; NULL = the default */
+    uint64_t most_bytes; /* of a copy; 0 = any */
     void *attached;
     void (*free_attached)(void *state);
     union {
@@ -103,6 +105,7 @@ static gcd_status input_new(const struct gcd_input_options *options, struct gcd_
     in->alloc = a;
     in->memory = (const uint8_t *)"";
     in->cancel = options != NULL ? options->context.cancel : NULL;
+    in->most_bytes = options != NULL ? options->most_bytes : 0;
     if (options != NULL && options->spool_dir != NULL) {
         in->spool_dir = gcd_mem_strndup(&a, options->spool_dir, strlen(options->spool_dir));
         if (in->spool_dir == NULL) {
@@ -583,6 +586,39 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
     return st;
 }
 
+/* How many of the bytes P[N] at offset OFF are in blocks that are all zero, or all not. */
+static size_t block_run(const uint8_t *p, size_t n, uint64_t off, bool *ret_zero)
+{
+    static const uint8_t zeros[HOLE_BYTES];
+    size_t done = 0;
+    while (done < n) {
+        size_t part = HOLE_BYTES - (size_t)((off + done) % HOLE_BYTES);
+        part = part < n - done ? part : n - done;
+        bool zero = memcmp(p + done, zeros, part) == 0;
+        if (done > 0 && zero != *ret_zero)
+            break;
+        *ret_zero = zero;
+        done += part;
+    }
+    return done;
+}
+
+/* Writes P[N] at OFF, but leaves holes for blocks of zeros, of which core files have many. */
+static gcd_status write_sparse(int fd, uint64_t *room, uint64_t off, const uint8_t *p, size_t n,
+                               struct gcd_error *err)
+{
+    while (n > 0) {
+        bool zero = false;
+        size_t part = block_run(p, n, off, &zero);
+        if (!zero) {
+            GCD_TRY(gcd_file_keep_room(fd, room, off, part, err));
+            GCD_TRY(gcd_file_write_at(fd, off, p, part, err));
+        }
+        p += part, off += part, n -= part;
+    }
+    return GCD_OK;
+}
+
 /* Copies all of IN, decompressed, to FD. */
 static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes,
                              struct gcd_error *err)
@@ -590,6 +626,7 @@ static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes,
     struct gcd_reader *r;
     const uint8_t *p = NULL;
     size_t n = 0;
+    uint64_t room = GCD_ROOM_KEPT;
     GCD_TRY(gcd_reader_new(in, &r, err));
     gcd_status st;
     while ((st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {
@@ -597,7 +634,14 @@ static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes,
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
             break;
         }
-        st = gcd_file_write(fd, NULL, p, n, err);
+        if (in->most_bytes != 0 && n > in->most_bytes - *ret_bytes) {
+            st = gcd_because(err, GCD_ERROR_COPY_LIMIT,
+                             gcd_fail(err, GCD_E_LIMIT,
+                                      "it has more than %llu bytes when it is unpacked",
+                                      (unsigned long long)in->most_bytes));
+            break;
+        }
+        st = write_sparse(fd, &room, *ret_bytes, p, n, err);
         if (st != GCD_OK) {
             gcd_error_wrap(err, "temporary copy of the input");
             break;
@@ -605,7 +649,9 @@ static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes,
         *ret_bytes += n;
     }
     gcd_reader_free(r);
-    return st;
+    bool whole = st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT;
+    gcd_status end = whole ? gcd_file_resize(fd, *ret_bytes, err) : st; /* it may end in a hole */
+    return end == GCD_OK ? st : end;
 }
 
 gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)

@@ -178,7 +178,7 @@ class WrongUse(CliTest):
 
     def test_options_that_have_moved_to_collect(self):
         """Accepted by the analyses in this version, with a note; not in their help."""
-        for words in (["--buffer=64"], ["--strategy", "drain"], ["--retries", "2"], ["--max-bytes", "1G"], ["--force"], ["--wait", "1"], ["-b4"]):
+        for words in (["--buffer=64"], ["--strategy", "drain"], ["--retries", "2"], ["--force"], ["--wait", "1"], ["-b4"]):
             name = "--buffer" if words == ["-b4"] else words[0].partition("=")[0]
             run = self.gcdumpc("report", "--port", "missing.sock", *words)
             self.assertEqual(run.code, 1, run.err)

@@ -131,7 +131,7 @@ class Direct(LiveTest):
                     refused = []
                     dumps = DUMPS if LONG else DUMPS // len(ALL)
                     for i in range(dumps):
-                        r = self.run_gcdumpc("report", "--pid", target.pid, "--direct", "--json", "--no-fields")
+                        r = self.run_gcdumpc("report", "--pid", target.pid, "--max-stop", 30000, "--json", "--no-fields")
                         if r.returncode == 1:
                             self.assertRegex(r.stderr, REASONS)
                             refused.append(r.stderr)

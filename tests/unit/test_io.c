@@ -667,6 +667,50 @@ static void any_place_can_be_read(void **state)
     close(old_stdin);
 }
 
+/* Bytes on the disk of the unlinked file that this process has open; it must have BYTES. */
+static uint64_t disk_bytes_of_copy(uint64_t bytes)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
+            (uint64_t)st.st_size == bytes)
+            return (uint64_t)st.st_blocks * 512;
+    }
+    return UINT64_MAX;
+}
+
+static void a_copy_has_holes_for_zeros(void **state)
+{
+    (void)state;
+    enum { BYTES = 8 << 20 };
+    struct gcd_input *in;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input_options options = { .spool_dir = folder };
+    static uint8_t plain[BYTES], back[BYTES];
+    memset(plain, 0, sizeof plain);
+    memcpy(plain + 5000, "one", 3);
+    memcpy(plain + (3 << 20) - 1, "two", 3);
+    struct gcd_sink *s;
+    assert_int_equal(gcd_sink_open(in_folder("holes.gz"), NULL, &s, NULL), GCD_OK);
+    gcd_sink_write(s, plain, sizeof plain);
+    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
+    gcd_sink_free(s);
+    size_t got;
+    assert_int_equal(gcd_input_open(in_folder("holes.gz"), &options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_size(in), BYTES);
+    assert_int_equal(gcd_input_read_at(in, 0, back, BYTES, &got, NULL), GCD_OK);
+    assert_int_equal(got, BYTES);
+    assert_memory_equal(back, plain, BYTES);
+    assert_true(disk_bytes_of_copy(BYTES) <= BYTES / 8);
+    gcd_input_free(in);
+    options.most_bytes = BYTES - 1;
+    assert_int_equal(gcd_input_open(in_folder("holes.gz"), &options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_make_seekable(in, &err), GCD_E_LIMIT);
+    assert_int_equal(err.reason, GCD_ERROR_COPY_LIMIT);
+    gcd_input_free(in);
+}
+
 /* The bytes before the damage can be read. */
 static void any_place_of_damaged_gzip(void **state)
 {
@@ -842,6 +886,7 @@ int main(void)
         cmocka_unit_test(the_same_file),
         cmocka_unit_test(impossible_inputs),
         cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(a_copy_has_holes_for_zeros),
         cmocka_unit_test(any_place_can_be_read),
         cmocka_unit_test(any_place_of_damaged_gzip),
         cmocka_unit_test(several_are_one),

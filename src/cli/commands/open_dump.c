@@ -31,6 +31,10 @@ void cli_spool_folder(const struct cli_args *args, char *ret, size_t cap)
     const char *tmpdir = getenv("TMPDIR");
     const char *const outputs[] = { args->output.path, args->live.save_trace,
                                     args->output.summary };
+    if (args->limits.spill_dir != NULL) {
+        (void)snprintf(ret, cap, "%s", args->limits.spill_dir);
+        return;
+    }
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *path = outputs[i];
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)

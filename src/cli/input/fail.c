@@ -18,6 +18,7 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
         [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary "
                                    "files), or insist with --force",
         [GCD_ERROR_BLOCK_LIMIT] = "; --max-block raises it",
+        [GCD_ERROR_COPY_LIMIT] = "; --max-bytes raises it",
         [GCD_ERROR_OBJECT_LIMIT] = "; --max-objects raises it",
         [GCD_ERROR_PROCESS_NOT_RECORDED] = "; gcdumpc info lists the dumps in it",
         [GCD_ERROR_WALK_NOT_RECORDED] = "; choose with --walk",

@@ -190,7 +190,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     cli_base_name(args->input, ret->name, sizeof ret->name);
     struct gcd_input_options input_options = { .context = cli_context(args, NULL),
                                                .reread = how->reread,
-                                               .spool_dir = how->spool };
+                                               .spool_dir = how->spool,
+                                               .most_bytes = args->live.max_bytes };
     struct gcd_image_options image = {
         .with_dead = args->dump.with_dead,
         .files = how->files,
