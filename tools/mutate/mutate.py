@@ -281,13 +281,18 @@ def work(shop, jobs, tests_of, baseline, results, quick):
             results.add(m, *result)
 
 
+def wanted(args, tests):
+    return [t for t in tests
+            if not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests)]
+
+
 def run(todo, args, results, names):
     shops = [Workshop(ROOT, args.scratch, i, names) for i in range(min(args.jobs, len(todo)))]
     for shop in shops:
         shop.copy()
         shop.configure()
     plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shops[0].tests)
-    planned = {m: expand(m.first + plan_of(plan, m.path), known) for m in todo}
+    planned = {m: wanted(args, expand(m.first + plan_of(plan, m.path), known)) for m in todo}
     baseline = Baseline(os.path.join(args.scratch, "baseline.json"), names)
     limit = FIRST_SECONDS if args.quick is None else args.quick + QUICK_SECONDS
     tests = sorted({t for tests in planned.values() for t in tests})
@@ -295,8 +300,7 @@ def run(todo, args, results, names):
 
     def tests_of(m):
         before = results.of(m)
-        tests = [t for t in planned[m] if baseline.usable(t, args.quick) and
-                 (not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests))]
+        tests = [t for t in planned[m] if baseline.usable(t, args.quick)]
         last = before["by"] if before else ""        # the test that noticed it last time
         tests.sort(key=lambda t: (t != last, baseline.tests[t]["seconds"] > QUICK_SECONDS,
                                   *(-n for n in results.kills(m, t))))
