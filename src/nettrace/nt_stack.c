@@ -46,7 +46,7 @@ void nt_stack_of(const struct gcd_nt *nt, uint32_t id, struct gcd_event *ret)
 {
     const struct nt_stacks *s = &nt->stacks;
     uint32_t i = s->wanted ? gcd_idmap_get(&s->by_id, id) : GCD_IDMAP_NONE;
-    if (i == GCD_IDMAP_NONE)
+    if (i == GCD_IDMAP_NONE || s->items[i].bytes == 0)
         return;
     ret->stack = s->bytes + s->items[i].off;
     ret->stack_bytes = s->items[i].bytes;

@@ -141,7 +141,9 @@ gcd_status code_seal(struct code *c, struct gcd_error *err)
  */
 static struct gcd_il_range part_at(const struct code *c, const struct code_method *m, uint32_t off)
 {
-    struct gcd_il_range part = { .first = m->map_count > 0 ? 0 : CODE_NO_IL, .end = CODE_NO_IL };
+    if (m->map_count == 0)
+        return (struct gcd_il_range){ CODE_NO_IL, CODE_NO_IL };
+    struct gcd_il_range part = { .first = 0, .end = CODE_NO_IL };
     uint32_t best = 0;
     const struct code_map_entry *map = c->map + m->map;
     for (uint32_t i = 0; i < m->map_count; i++)
@@ -149,7 +151,7 @@ static struct gcd_il_range part_at(const struct code *c, const struct code_metho
             part.first = map[i].il;
             best = map[i].native;
         }
-    for (uint32_t i = 0; i < m->map_count && part.first != CODE_NO_IL; i++)
+    for (uint32_t i = 0; i < m->map_count; i++)
         if ((int32_t)map[i].il >= 0 && map[i].il > part.first && map[i].il < part.end)
             part.end = map[i].il;
     return part;

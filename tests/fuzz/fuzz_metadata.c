@@ -59,6 +59,14 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
             fuzz_fail("the last name is in the name", name);
         tb_put(text, name, strlen(name));
     }
+    for (uint32_t row = 1; row <= 16; row++) {
+        uint32_t il = 0;
+        struct gcd_il_range range = { row % 4 * 7, 64 * row };
+        if (gcd_metadata_instruction(m, GCD_TOKEN_METHOD + row, range, row % 2 == 0, &il, &err) ==
+                GCD_OK &&
+            (il < range.first || il >= range.end))
+            fuzz_fail("an instruction is in the range", "it is not");
+    }
     st = metadata_text(m, text, &err);
     check_status(st, &err);
     gcd_metadata_free(m);
