@@ -144,7 +144,7 @@ def rules_broken(snapshot):
         if number in used and [index for index, _ in of.fields] != list(range(len(of.fields))):
             broken.append("the fields of a class are not the first references in order")
     if any(len(each.references) < len(snapshot.classes[each.of - 1].fields) for each in snapshot.objects):
-        broken.append("an object has fewer references than fields: hsa throws")
+        broken.append("an object has fewer references than fields: the tool of the Dart SDK fails")
     for of in snapshot.classes:
         if not URI.fullmatch(of.uri):
             broken.append(f"no URI: {of.uri}")
