@@ -27,20 +27,21 @@ static size_t without_line(const char *label, size_t n)
 
 size_t gcd_static_source_label(const char *label, size_t n, char *buf)
 {
-    static const char or [] = " or ";
+    static const char between[] = " or ";
     size_t used = 0;
-    for (size_t at = 0, end; at <= n; at = end + sizeof or -1) {
-        for (end = at; end + sizeof or -1 < n && memcmp(label + end, or, sizeof or -1) != 0;)
+    for (size_t at = 0, end; at <= n; at = end + sizeof between - 1) {
+        for (end = at;
+             end + sizeof between - 1 < n && memcmp(label + end, between, sizeof between - 1) != 0;)
             end++;
-        if (end + sizeof or -1 >= n)
+        if (end + sizeof between - 1 >= n)
             end = n;
         size_t from = at + startup_code(label + at, end - at),
                some = without_line(label + from, end - from);
         used += gcd_field_source_name(label + from, some, buf + used);
         if (end == n)
             break;
-        memcpy(buf + used, or, sizeof or -1);
-        used += sizeof or -1;
+        memcpy(buf + used, between, sizeof between - 1);
+        used += sizeof between - 1;
     }
     return used;
 }

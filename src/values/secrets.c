@@ -23,7 +23,7 @@ static bool is_digit(char c)
 static bool begins_with(const char *p, size_t n, const char *word)
 {
     size_t i = 0;
-    while (word[i] != '\0' && i < n && lower(p[i]) == word[i])
+    while (i < n && word[i] != '\0' && lower(p[i]) == word[i])
         i++;
     return word[i] == '\0';
 }

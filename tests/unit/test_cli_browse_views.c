@@ -246,11 +246,13 @@ static void waits(void **state)
 static void rows(void **state)
 {
     (void)state;
+    static const char mixed[] =
+        "SELECT 'a' AS t, 1 AS n, 2.5 AS r, NULL AS z, x'0102' AS b UNION ALL "
+        "SELECT 'long', 1000, 1e10, 3, x''";
     static const char *const questions[] = {
         "SELECT id, size_bytes, address FROM objects ORDER BY id",
         "SELECT id, name, raw_name FROM types ORDER BY id",
-        "SELECT 'a' AS t, 1 AS n, 2.5 AS r, NULL AS z, x'0102' AS b UNION ALL "
-        "SELECT 'long', 1000, 1e10, 3, x''",
+        mixed,
         "SELECT 1 AS from_id, 99 AS to_id UNION ALL SELECT 99, 2 UNION ALL SELECT -1, -1",
         "SELECT 5 AS TYPE_ID, 6 AS x UNION ALL SELECT 6, 1",
         "SELECT 3 AS id, 2 AS key_id, 1 AS type",
