@@ -141,7 +141,7 @@ class Values(LiveTest):
             r = self.gcdumpc("collect", "--pid", target.pid, "--direct", "-o", self.path("x.nettrace"), "--values", "strings", "--strict")
         texts = {text for _, text in self.texts("x.nettrace").values()}
         self.assertLessEqual({f"text {i} " + chr(ord("A") + i % 26) * (i % 60) for i in range(1000)}, texts)
-        self.assertRegex(r.stderr, r"values: texts of [12],\d{3} strings\n")
+        self.assertRegex(r.stderr, r"values: texts of [12],\d{3} strings and arrays of numbers\n")
 
     def test_damaged_values_are_dropped(self):
         with self.start("still", 1000) as target:
