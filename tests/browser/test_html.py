@@ -43,8 +43,8 @@ class Page(PageTest):
         self.assertIn("Native memory. Before the dump, the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB).",
                       page.text("#summary"))
         self.assertIn("resident before the dump, 120.0 MiB of it the GC heap", page.text("#summary"))
-        page.run("document.querySelector('#summary details').open = true")
-        facts = page.text("#summary details")
+        page.run("document.querySelectorAll('#summary details').forEach(d => d.open = true)")
+        facts = " ".join(page.texts("#summary details"))
         for text in ("Native or unknown", "680.0 MiB", "Swapped out", "5.0 MiB", "Cgroup", "950.0 MiB of 1.0 GiB"):
             self.assertIn(text, facts)
         self.assertNotIn("resident", self.show().text("#summary"))
