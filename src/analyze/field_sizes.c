@@ -355,7 +355,8 @@ static gcd_status run(struct adding *w, struct gcd_error *err)
     GCD_TRY(visit_all(w, err));
     GCD_TRY(pass_sets_on(w, err));
     GCD_TRY(add_up(w, err));
-    qsort(w->ret->rows, w->ret->count, sizeof *w->ret->rows, compare_rows);
+    if (w->ret->count > 0)
+        qsort(w->ret->rows, w->ret->count, sizeof *w->ret->rows, compare_rows);
     return GCD_OK;
 }
 

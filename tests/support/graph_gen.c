@@ -205,9 +205,11 @@ static bool make_roots(struct gen *g)
             if (failed(g, gcd_build_root(g->b, &r, &g->err)))
                 return false;
         }
-    for (uint64_t n = chance(g, 50) ? below(g, 6) : 0; n > 0 && g->nodes > 0; n--)
-        if (failed(g, gcd_build_dependent(g->b, any_node(g), any_node(g), &g->err)))
+    for (uint64_t n = chance(g, 50) ? below(g, 6) : 0; n > 0 && g->nodes > 0; n--) {
+        uint32_t value = any_node(g), key = any_node(g); /* in this order with every compiler */
+        if (failed(g, gcd_build_dependent(g->b, key, value, &g->err)))
             return false;
+    }
     for (uint64_t n = below(g, 4); n > 0; n--) {
         struct gcd_range r = { .start = 0x7f0000000000 + (below(g, 64) << 22),
                                .used_bytes = below(g, 1 << 22),
