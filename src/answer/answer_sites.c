@@ -294,15 +294,15 @@ static void largest_text(const struct listing *l, const double *bytes, uint64_t 
     }
     const struct gcd_site_frame *f = &s->frames[best];
     const char *slash = strrchr(f->file, '/'), *name = slash != NULL ? slash + 1 : f->file;
-    char line[TEXT_BYTES] = "";
+    char line[300] = "";
     if (!(bytes[best] > 0))
         return;
     if (f->line != 0)
         (void)snprintf(line, sizeof line, " (%.255s:%u)", name, (unsigned)f->line);
     (void)snprintf(ret, ANSWER_SITE_BYTES,
-                   "Allocated in %.600s%s: %.0f %% of what was sampled of it (%s objects).",
+                   "Allocated in %.600s%s: %u %% of what was sampled of it (%s objects).",
                    f->method[0] != '\0' ? f->method : "(unknown code)", line,
-                   100 * bytes[best] / all, GCD_DIGITS(samples));
+                   (unsigned)(100 * bytes[best] / all + 0.5), GCD_DIGITS(samples));
 }
 
 gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,

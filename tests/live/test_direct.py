@@ -189,7 +189,7 @@ class Direct(LiveTest):
         with Process("--objects", "400000") as target:
             wait_for_frames(target)
             before = os.listdir(disk)
-            r = self.gcdumpc("report", "--pid", target.pid, "--direct", "--memory", "32M", "--spill-dir", disk, "--json")
+            r = self.gcdumpc("report", "--pid", target.pid, "--direct", "--memory", "32M", "--spill-dir", disk, "--json", "--verbose")
             self.assertIn(f"copied to {disk}", r.stderr)
             self.check_report(target, json.loads(r.stdout))
             self.assertEqual(set(os.listdir(disk)) - set(before), set())

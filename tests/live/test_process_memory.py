@@ -18,7 +18,7 @@ class ProcessMemory(LiveTest):
         """What info says of a recording of a process with TAKEN MiB of memory of KIND, and what collect says."""
         with Process("--memory", kind, str(TAKEN), program=program, **environment) as target:
             self.assertEqual(target.line, kind + "\n")
-            said = self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("a.nettrace")).stderr
+            said = self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("a.nettrace"), "--verbose").stderr
         memory = json.loads(self.gcdumpc("info", "--json", self.path("a.nettrace")).stdout)["process_memory"]
         self.assertIsNotNone(memory["gc_heap"])
         self.assertLessEqual(memory["gc_heap"] + memory["native_or_unknown"] + memory["file"] + memory["shared"], 1.01 * memory["resident"])

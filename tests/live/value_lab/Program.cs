@@ -57,7 +57,7 @@ static class Program
             for (var i = 0; i < n / 10; i++)
                 s_pairs[random.Next(n)] = new Pair(next++ & int.MaxValue);
             s_garbage[round % 256] = new byte[random.Next(100_000)];
-            if (collect && round % 5 == 4)
+            if (collect && round % 100 < 60 && round % 5 == 4)     // and pauses, so that some texts can be read at all
                 GC.Collect(round % 3, GCCollectionMode.Forced, true, true);
             Thread.Sleep(1);
         }
