@@ -341,6 +341,7 @@ struct gcd_summary {
     struct gcd_process_memory memory; /* of a living process, or recorded by gcdumpc */
     struct gcd_image_facts image;
     struct gcd_values_facts values;
+    bool has_sites; /* the recording has sampled allocations (unstable/sites.h) */
 };
 
 #ifdef __cplusplus

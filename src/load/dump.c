@@ -119,10 +119,13 @@ static void note_other(struct gcd_dump *d, const struct gcd_event *ev)
     }
 }
 
-/* Where the values of the recording are: gcdumpc writes them once, behind all other events. */
-static void note_values(struct gcd_dump *d, const struct gcd_event *ev)
+/* Are there sites, and where are the values of the recording: gcdumpc writes them once, behind all
+ * other events. */
+static void note_recorded(struct gcd_dump *d, const struct gcd_event *ev)
 {
     struct recorded_values v;
+    d->has_sites = d->has_sites || (ev->provider == GCD_PROVIDER_NAMES &&
+                                    ev->id >= RECORDED_SITES && ev->id <= RECORDED_SITE_SAMPLE);
     if (ev->provider != GCD_PROVIDER_NAMES || ev->id < RECORDED_VALUES ||
         ev->id > RECORDED_VALUES_END) {
         d->last_off = ev->off;
@@ -145,7 +148,7 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
     gcd_status st;
     while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK) {
         struct gcd_heap *h;
-        note_values(d, &ev);
+        note_recorded(d, &ev);
         if (ev.provider == GCD_PROVIDER_OTHER) {
             note_other(d, &ev);
             continue;
@@ -557,6 +560,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
         d->summary.memory = *memory;
     d->summary.image = heap_recorded_image(d->heap);
     d->summary.values = heap_values_facts(d->heap);
+    d->summary.has_sites = d->has_sites;
     GCD_TRY(heap_values_of(d->heap, &d->values, err));
     heap_verdict(d->heap, &d->summary.trace,
                  gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,

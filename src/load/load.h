@@ -54,6 +54,7 @@ struct gcd_dump {
     struct {
         uint64_t events, begin;
     } recorded_values;
+    bool has_sites;
     uint64_t last_off;  /* of the last event without values */
     bool memory_is_new; /* the memory of the process is not in the recording */
     /* used types only; a list of the summary, like roots and processes */

@@ -341,7 +341,7 @@ static enum cli_exit analyse(struct leaks *l)
         st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
-    if (whole && l->d.dump != NULL && !l->args->view.json &&
+    if (whole && cli_summary(&l->d)->has_sites && !l->args->view.json &&
         gcd_sites_read(l->d.input, cli_summary(&l->d), &looking, &l->d.sites, &err) != GCD_OK) {
         if (err.code == GCD_E_NOMEM || err.code == GCD_E_CANCELED)
             return cli_fail(l->d.subject, &err);
