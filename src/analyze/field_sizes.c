@@ -259,15 +259,17 @@ static gcd_status pass_sets_on(struct adding *w, struct gcd_error *err)
 
 /* ---- rows ---- */
 
-static struct gcd_field_size row_of_set(const struct adding *w, uint32_t above, struct set s)
+/* The row for what ABOVE dominates and S leads to; false: it belongs to no field. */
+static bool row_of_set(const struct adding *w, uint32_t above, struct set s,
+                       struct gcd_field_size *ret)
 {
     struct gcd_field_size r = { .type = above != GCD_NODE_ROOT ? gcd_graph_node_type(w->g, above)
                                                                : GCD_TYPE_NONE,
                                 .fields = { GCD_SLOT_NONE, GCD_SLOT_NONE } };
     uint32_t before = above != GCD_NODE_ROOT ? 0 : w->slots;
     if (s.a == SET_NO_FIELD || s.a == SET_NONE)
-        r.holder = GCD_HOLDER_NO_FIELD;
-    else if (s.a == SET_UNKNOWN)
+        return false;
+    if (s.a == SET_UNKNOWN)
         r.holder = GCD_HOLDER_UNKNOWN;
     else if (s.a == SET_SEVERAL)
         r.holder = GCD_HOLDER_SEVERAL;
@@ -277,7 +279,8 @@ static struct gcd_field_size row_of_set(const struct adding *w, uint32_t above, 
         if (s.b != SET_NONE)
             r.fields[1] = s.b - before;
     }
-    return r;
+    *ret = r;
+    return true;
 }
 
 /* The number of the row like MODEL, made if needed; SIZE_MAX: out of memory. */
@@ -305,10 +308,8 @@ static gcd_status add_up(struct adding *w, struct gcd_error *err)
     for (uint32_t i = 0; i < w->order->count; i++) {
         const struct preorder_object *o = &w->order->objects[i];
         uint32_t above = gcd_dominators_parent(w->d, o->node);
-        if (!is_wanted(w, above))
-            continue;
-        struct gcd_field_size model = row_of_set(w, above, w->sets[o->node]);
-        if (model.holder == GCD_HOLDER_NO_FIELD)
+        struct gcd_field_size model;
+        if (!is_wanted(w, above) || !row_of_set(w, above, w->sets[o->node], &model))
             continue;
         size_t row = find_row(w, w->sets[o->node], &model);
         if (row == SIZE_MAX)

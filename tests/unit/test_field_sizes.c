@@ -232,7 +232,7 @@ static size_t expect(const struct heap *h, struct gcd_field_size *rows)
 static void the_rows_are_those_of_a_search(void **state)
 {
     (void)state;
-    size_t seen[GCD_HOLDER_NO_FIELD] = { 0 }, statics = 0;
+    size_t seen[GCD_HOLDERS] = { 0 }, statics = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         struct heap h = random_heap(seed);
         struct gcd_field_sizes_of of = { .fields = h.fields, .types = h.types, .roots = h.roots };
@@ -256,7 +256,7 @@ static void the_rows_are_those_of_a_search(void **state)
         gcd_field_sizes_free(sizes);
         free_heap(&h);
     }
-    for (size_t i = 0; i < GCD_HOLDER_NO_FIELD; i++)
+    for (size_t i = 0; i < GCD_HOLDERS; i++)
         assert_true(seen[i] > 100);
     assert_true(statics > 100);
 }

@@ -43,7 +43,7 @@ enum gcd_field_holder {
     GCD_HOLDER_TWO,      /* fields[0] and fields[1] together */
     GCD_HOLDER_SEVERAL,  /* three or more fields */
     GCD_HOLDER_UNKNOWN,  /* it is not certain which field, or no field: a dependent handle */
-    GCD_HOLDER_NO_FIELD, /* only while counting */
+    GCD_HOLDERS
 };
 
 struct gcd_field_size {

@@ -29,17 +29,22 @@ enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16 }; /* .NET 8: PEAssembly → PEImage →
 
 /* ---- modules ---- */
 
+static gcd_status keep_module(struct clr *c, const struct clr_module *m, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&c->alloc, &c->modules, &c->module_cap, c->module_count + 1,
+                         sizeof *c->modules, MODULES_MAX) ||
+        !gcd_idmap_put(&c->module_by_id, m->id, (uint32_t)c->module_count))
+        return gcd_fail_nomem(err, "reading the modules of a process");
+    c->modules[c->module_count++] = *m;
+    return GCD_OK;
+}
+
 static gcd_status add_module(struct clr *c, uint64_t id, struct gcd_error *err)
 {
     if (id == 0 || gcd_idmap_get(&c->module_by_id, id) != GCD_IDMAP_NONE ||
         c->module_count == MODULES_MAX)
         return GCD_OK;
-    if (!gcd_vec_reserve(&c->alloc, &c->modules, &c->module_cap, c->module_count + 1,
-                         sizeof *c->modules, MODULES_MAX) ||
-        !gcd_idmap_put(&c->module_by_id, id, (uint32_t)c->module_count))
-        return gcd_fail_nomem(err, "reading the modules of a process");
-    struct clr_module *m = &c->modules[c->module_count++];
-    *m = (struct clr_module){ .id = id, .path = "", .assembly = "" };
+    struct clr_module m = { .id = id, .path = "", .assembly = "" };
     uint64_t path = 0;
     if (c->layout.module_path != 0) {
         path = image_u64(c->image, id + c->layout.module_path);
@@ -47,10 +52,10 @@ static gcd_status add_module(struct clr *c, uint64_t id, struct gcd_error *err)
         uint64_t pe = image_u64(c->image, id + c->layout.module_pe);
         path = image_u64(c->image, image_u64(c->image, pe + PE_IMAGE) + PE_IMAGE_PATH);
     }
-    GCD_TRY(image_text(c->image, path, PATH_UNITS, &m->path, err));
+    GCD_TRY(image_text(c->image, path, PATH_UNITS, &m.path, err));
     if (c->layout.module_base != 0)
-        m->base = image_u64(c->image, id + c->layout.module_base);
-    return GCD_OK;
+        m.base = image_u64(c->image, id + c->layout.module_base);
+    return keep_module(c, &m, err);
 }
 
 /* ---- metadata ---- */
@@ -305,13 +310,7 @@ static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, st
         return GCD_OK;
     gcd_status st = identify(c, &m, open.m, err);
     clr_metadata_close(c, &open);
-    if (st == GCD_OK && (!gcd_vec_reserve(&c->alloc, &c->modules, &c->module_cap,
-                                          c->module_count + 1, sizeof *c->modules, MODULES_MAX) ||
-                         !gcd_idmap_put(&c->module_by_id, m.id, (uint32_t)c->module_count)))
-        st = gcd_fail_nomem(err, "reading the modules of a process");
-    if (st == GCD_OK)
-        c->modules[c->module_count++] = m;
-    return st;
+    return st == GCD_OK ? keep_module(c, &m, err) : st;
 }
 
 /* A class is found through the assembly that its module names, such as System.Runtime, which has no
