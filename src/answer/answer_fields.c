@@ -80,17 +80,12 @@ static void put_static(struct answer *a, const struct naming *n, const struct gc
 {
     answer_flag(a, "is_static", true);
     if (row->holder == GCD_HOLDER_FIELD)
-        answer_text(a, "label", static_label(a, n, row->fields[0]));
+        answer_static(a, n->of->session, &gcd_graph_summary(n->g)->roots[row->fields[0]]);
     else if (row->holder == GCD_HOLDER_TWO)
         answer_format(a, "label", "%s and %s", static_label(a, n, row->fields[0]),
                       static_label(a, n, row->fields[1]));
     else
         answer_text(a, "label", "(several static variables together)");
-    if (row->holder == GCD_HOLDER_FIELD)
-        answer_text(
-            a, "class",
-            gcd_static_words(n->g, n->names, &gcd_graph_summary(n->g)->roots[row->fields[0]])
-                .class_name);
 }
 
 static void put_field(struct answer *a, const struct naming *n, const struct gcd_field_size *row)

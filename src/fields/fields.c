@@ -232,6 +232,24 @@ static bool place_may(const struct gcd_fields *f, const struct type_layout *t, u
                   : may_refer(f, &f->slots[t->first_slot + p - 1], type);
 }
 
+/* The first place from P on, and the last one before P, that may refer to TYPE.  After the last
+ * place: none; the first place of a reference stops the other one. */
+static uint32_t next_place(const struct gcd_fields *f, const struct type_layout *t, uint32_t p,
+                           uint32_t type)
+{
+    while (p <= t->slot_count && !place_may(f, t, p, type))
+        p++;
+    return p;
+}
+
+static uint32_t place_before(const struct gcd_fields *f, const struct type_layout *t, uint32_t p,
+                             uint32_t type)
+{
+    while (!place_may(f, t, --p, type))
+        continue;
+    return p;
+}
+
 /* The references of an object. */
 struct references {
     const uint32_t *targets;
@@ -248,19 +266,15 @@ static bool find_places(const struct gcd_fields *f, const struct type_layout *t,
         return false;
     for (size_t i = 0; i < r.n; i++, p++) { /* to the end: is there a solution? */
         uint32_t type = gcd_graph_node_type(f->graph, r.targets[i]);
-        while (p < places && !place_may(f, t, p, type))
-            p++;
+        p = next_place(f, t, p, type);
         if (p >= places)
             return false;
         if (i == edge)
             ret[0] = p;
     }
     p = places;
-    for (size_t i = r.n; i-- > edge;) {
-        uint32_t type = gcd_graph_node_type(f->graph, r.targets[i]);
-        while (!place_may(f, t, --p, type)) /* the leftmost place stops it */
-            continue;
-    }
+    for (size_t i = r.n; i-- > edge;)
+        p = place_before(f, t, p, gcd_graph_node_type(f->graph, r.targets[i]));
     ret[1] = p;
     return true;
 }
@@ -361,21 +375,18 @@ bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
     const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
-    uint32_t p = 0;
+    uint32_t p = 1;
     for (size_t i = 0; i < n; i++, p++) { /* the leftmost field of each; place 0 is none */
         uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
-        while (p < t->slot_count && !place_may(f, t, p + 1, type))
-            p++;
-        if (p >= t->slot_count || type == f->loader_allocator)
+        p = next_place(f, t, p, type);
+        if (p > t->slot_count || type == f->loader_allocator)
             return false;
-        ret[i] = p;
+        ret[i] = p - 1;
     }
-    p = t->slot_count;
+    p = t->slot_count + 1;
     for (size_t i = n; i-- > 0;) { /* is it also the rightmost one? */
-        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
-        while (!place_may(f, t, p--, type))
-            continue;
-        if (p != ret[i])
+        p = place_before(f, t, p, gcd_graph_node_type(f->graph, edges[i]));
+        if (p - 1 != ret[i])
             return false;
     }
     return true;
