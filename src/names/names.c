@@ -395,11 +395,20 @@ static gcd_status find_machines(struct gcd_names *n, struct gcd_error *err)
     return ok ? GCD_OK : text_error(GCD_E_NOMEM, err);
 }
 
-const char *gcd_names_step(const struct gcd_names *n, uint32_t type, char buf[GCD_ASYNC_STEP_BYTES])
+static bool is_in_box(const struct gcd_names *n, uint32_t type)
 {
     const char *plain = gcd_names_plain(n, type);
-    bool async = gcd_idmap_get(&n->machines, hash_of(plain, strlen(plain))) != GCD_IDMAP_NONE;
-    return gcd_async_step_name(n->name[type], true, async, buf);
+    return gcd_idmap_get(&n->machines, hash_of(plain, strlen(plain))) != GCD_IDMAP_NONE;
+}
+
+bool gcd_names_is_iterator(const struct gcd_names *n, uint32_t type)
+{
+    return gcd_made_of(n->name[type]) == GCD_MADE_OF_STATE && !is_in_box(n, type);
+}
+
+const char *gcd_names_step(const struct gcd_names *n, uint32_t type, char buf[GCD_ASYNC_STEP_BYTES])
+{
+    return gcd_async_step_name(n->name[type], true, is_in_box(n, type), buf);
 }
 
 gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style,

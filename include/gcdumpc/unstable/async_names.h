@@ -51,6 +51,10 @@ const char *gcd_async_step_name(const char *name, bool known, bool async,
 const char *gcd_names_step(const struct gcd_names *n, uint32_t type,
                            char buf[GCD_ASYNC_STEP_BYTES]);
 
+/* Is TYPE of N the state of an iterator?  That of an asynchronous method has the same form, but is
+ * in a box. */
+bool gcd_names_is_iterator(const struct gcd_names *n, uint32_t type);
+
 /*
  * Stores in RET[CAP], CAP > 0, the method of the state machine with the name MACHINE[N], with a
  * NUL; cut if it does not fit.  A lambda, local function or top-level statement gets the name of

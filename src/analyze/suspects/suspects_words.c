@@ -50,36 +50,38 @@ static const char *raw_name_of(const struct suspect_words *s, uint32_t type)
     return gcd_graph_summary(s->w->g)->types[type].name;
 }
 
-/* What a compiler has made TYPE of, if people call its objects otherwise; the box of a call has
- * words of its own. */
-static const char *made_of(const struct suspect_words *s, uint32_t type)
+/* What people call objects of types that compilers make: "iterator Shop.Cart.Items", "the iterator
+ * …", "2 iterators of …". */
+struct made {
+    const char *word, *before_name, *article, *of;
+};
+static const struct made made_call = { "call", " of ", "a", "of" },
+                         made_iterator = { "iterator", " ", "the", "of" },
+                         made_lambda = { "lambda", " in ", "a", "in" },
+                         made_function = { "function", " in ", "a", "in" };
+
+/* NULL: by their type; the box of a call has words of its own. */
+static const struct made *made_of(const struct suspect_words *s, uint32_t type)
 {
-    char buf[GCD_ASYNC_STEP_BYTES];
+    const struct gcd_names *names = s->w->o->names;
     switch (gcd_made_of(name_of(s, type))) {
     case GCD_MADE_OF_STATE:
-        return s->w->o->names != NULL &&
-                       gcd_text_begins(gcd_names_step(s->w->o->names, type, buf), "iterator ")
-                   ? "iterator"
-                   : NULL;
+        return names != NULL && gcd_names_is_iterator(names, type) ? &made_iterator : NULL;
     case GCD_MADE_OF_LAMBDA:
-        return "lambda";
+        return &made_lambda;
     case GCD_MADE_OF_FUNCTION:
-        return "function";
+        return &made_function;
     default:
         return NULL;
     }
 }
 
-static bool is_iterator(const char *made)
-{
-    return made != NULL && strcmp(made, "iterator") == 0;
-}
-
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
-    const char *name = name_of(s, type), *made = made_of(s, type);
+    const char *name = name_of(s, type);
+    const struct made *made = made_of(s, type);
     if (made != NULL) {
-        suspects_put(s, "%s%s", made, is_iterator(made) ? " " : " in ");
+        suspects_put(s, "%s%s", made->word, made->before_name);
         suspects_put_where(s, type);
         return;
     }
@@ -103,12 +105,11 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
  * false, and nothing, if people call the objects by their type. */
 static bool put_made(struct suspect_words *s, uint64_t n, uint32_t type)
 {
-    const char *made = suspects_is_call(s, type) ? "call" : made_of(s, type);
+    const struct made *made = suspects_is_call(s, type) ? &made_call : made_of(s, type);
     if (made == NULL)
         return false;
     suspects_put_number(s, n);
-    suspects_put(s, " %s%s %s ", made, n == 1 ? "" : "s",
-                 suspects_is_lambda(s, type) || strcmp(made, "function") == 0 ? "in" : "of");
+    suspects_put(s, " %s%s %s ", made->word, n == 1 ? "" : "s", made->of);
     suspects_put_where(s, type);
     return true;
 }
@@ -322,10 +323,9 @@ void suspects_put_who(struct suspect_words *s, uint32_t who)
         suspects_put(s, "linked sources (CreateLinkedTokenSource)");
         return;
     }
-    const char *made = made_of(s, who);
+    const struct made *made = made_of(s, who);
     if (made != NULL)
-        suspects_put(s, "%s%s%s", is_iterator(made) ? "the " : "a ", made,
-                     is_iterator(made) ? " " : " in ");
+        suspects_put(s, "%s %s%s", made->article, made->word, made->before_name);
     suspects_put_where(s, who);
 }
 
