@@ -6,6 +6,7 @@
 #define GCD_WRITE_PROTOBUF_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include <gcdumpc/unstable/io/sink_room.h>
 
@@ -53,6 +54,14 @@ static inline char *put_varint(char *p, uint64_t v)
 static inline char *put_number(char *p, unsigned field, uint64_t v)
 {
     return v != 0 ? put_varint(put_varint(p, field << 3 | VARINT), v) : p;
+}
+
+/* Bytes, as a field inside of a message. */
+static inline char *put_bytes(char *p, unsigned field, const char *bytes, size_t n)
+{
+    p = put_varint(put_varint(p, field << 3 | BYTES), n);
+    memcpy(p, bytes, n);
+    return p + n;
 }
 
 static inline void write_bytes(struct gcd_sink *out, unsigned field, const char *bytes, size_t n)

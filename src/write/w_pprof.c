@@ -69,14 +69,10 @@ static void write_sample(struct pprof *w, uint32_t number)
     const struct gcd_merged_step *steps = w->stacks.steps;
     for (uint32_t i = number; i != GCD_STEP_NONE; i = steps[i].parent)
         p = put_varint(p, location(w, steps[i].label));
-    q = put_varint(put_varint(q, SAMPLE_LOCATION_ID << 3 | BYTES), (uint64_t)(p - ids));
-    memcpy(q, ids, (size_t)(p - ids));
-    q += p - ids;
+    q = put_bytes(q, SAMPLE_LOCATION_ID, ids, (size_t)(p - ids));
     p = put_varint(put_varint(values, steps[number].own_count),
                    as_int64(w, steps[number].own_bytes));
-    q = put_varint(put_varint(q, SAMPLE_VALUE << 3 | BYTES), (uint64_t)(p - values));
-    memcpy(q, values, (size_t)(p - values));
-    q += p - values;
+    q = put_bytes(q, SAMPLE_VALUE, values, (size_t)(p - values));
     write_bytes(w->out, PROFILE_SAMPLE, body, (size_t)(q - body));
 }
 
@@ -116,9 +112,7 @@ static void write_locations(const struct pprof *w)
         char line[2 * VARINT_BYTES], body[6 * VARINT_BYTES],
             *line_end = put_number(line, LINE_FUNCTION_ID, i + 1), *p = body;
         p = put_number(p, LOCATION_ID, i + 1);
-        p = put_varint(put_varint(p, LOCATION_LINE << 3 | BYTES), (uint64_t)(line_end - line));
-        memcpy(p, line, (size_t)(line_end - line));
-        p += line_end - line;
+        p = put_bytes(p, LOCATION_LINE, line, (size_t)(line_end - line));
         write_bytes(w->out, PROFILE_LOCATION, body, (size_t)(p - body));
         p = put_number(body, FUNCTION_ID, i + 1);
         p = put_number(p, FUNCTION_NAME, STRING_NAMES + (uint64_t)i);

@@ -110,17 +110,8 @@ static void write_location(struct profile *p, uint32_t frame)
     uint32_t mapping = mapping_number(p, f->module), function = function_number(p, f);
     char *end = put_number(put_number(line, LINE_FUNCTION_ID, function), LINE_LINE, f->line);
     q = put_number(put_number(q, LOCATION_ID, (uint64_t)frame + 1), LOCATION_MAPPING_ID, mapping);
-    q = put_varint(put_varint(q, LOCATION_LINE << 3 | BYTES), (uint64_t)(end - line));
-    memcpy(q, line, (size_t)(end - line));
-    q += end - line;
+    q = put_bytes(q, LOCATION_LINE, line, (size_t)(end - line));
     write_bytes(p->out, PROFILE_LOCATION, body, (size_t)(q - body));
-}
-
-static char *put_part(char *q, unsigned field, const char *part, size_t n)
-{
-    q = put_varint(put_varint(q, field << 3 | BYTES), n);
-    memcpy(q, part, n);
-    return q + n;
 }
 
 static void write_total(struct profile *p, const struct gcd_site_total *t)
@@ -133,13 +124,13 @@ static void write_total(struct profile *p, const struct gcd_site_total *t)
     uint32_t type = string_number(p, t->type), key = string_number(p, "type");
     for (size_t i = 0; i < n; i++)
         q = put_varint(q, (uint64_t)frames[i] + 1);
-    r = put_part(r, SAMPLE_LOCATION_ID, part, (size_t)(q - part));
+    r = put_bytes(r, SAMPLE_LOCATION_ID, part, (size_t)(q - part));
     q = part;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         q = put_varint(q, values[i]);
-    r = put_part(r, SAMPLE_VALUE, part, (size_t)(q - part));
+    r = put_bytes(r, SAMPLE_VALUE, part, (size_t)(q - part));
     q = put_number(put_number(part, LABEL_KEY, key), LABEL_TEXT, type);
-    r = put_part(r, SAMPLE_LABEL, part, (size_t)(q - part));
+    r = put_bytes(r, SAMPLE_LABEL, part, (size_t)(q - part));
     write_bytes(p->out, PROFILE_SAMPLE, body, (size_t)(r - body));
 }
 
