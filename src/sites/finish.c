@@ -24,7 +24,6 @@
 
 /* An instruction of a method; several addresses can have the same. */
 struct place {
-    uint64_t module; /* must be first: its id */
     const struct code_method *method;
     struct gcd_il_range part;
     bool leaf;      /* it allocates; others call */
@@ -37,11 +36,9 @@ struct finish {
     struct place *places;
     size_t place_count, place_cap;
     struct gcd_idmap place_by_hash;
-    uint32_t
-        *address_place; /* [follow.address_count] before sorting; GCD_SITE_NONE = unknown code */
-    uint32_t *frame_of; /* [place_count] by the number before sorting */
-    uint32_t *stack_of; /* [follow.stack_count] */
-    uint32_t *total_of; /* [follow.total_count] */
+    uint32_t *address_place; /* [follow.address_count] GCD_SITE_NONE = unknown code */
+    uint32_t *stack_of;      /* [follow.stack_count] */
+    uint32_t *total_of;      /* [follow.total_count] */
 };
 
 static gcd_status no_room(struct gcd_error *err)
@@ -76,7 +73,6 @@ static gcd_status find_instruction(struct finish *f, uint64_t address, bool leaf
     *ret = GCD_SITE_NONE;
     if (p.method == NULL)
         return GCD_OK;
-    p.module = p.method->module;
     /* code does not overlap, so another place with this key is rare, and then only a copy */
     uint64_t key = (p.method->start * 31 + p.part.first) * 2 + leaf;
     uint32_t i = gcd_idmap_get(&f->place_by_hash, key);
@@ -210,11 +206,18 @@ static gcd_status find_line(struct module *m, const struct place *p, struct gcd_
     return gcd_only_fatal(gcd_symbols_line(m->symbols, p->method->token, il, ret, &own), &own, err);
 }
 
-/* Makes the frames of PLACES[N], which are in one module. */
-static gcd_status name_frames(struct finish *f, struct place *places, size_t n,
+static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct place *places = ctx;
+    uint64_t x = places[a].method->module, y = places[b].method->module;
+    return x < y ? -1 : x > y;
+}
+
+/* Makes the frames of the places NUMBERS[N], which are in one module. */
+static gcd_status name_frames(struct finish *f, const uint32_t *numbers, size_t n,
                               const struct gcd_module_files *files, struct gcd_error *err)
 {
-    const struct code_module *m = code_module_of(&f->r->code, places[0].module);
+    const struct code_module *m = code_module_of(&f->r->code, f->places[numbers[0]].method->module);
     struct module module = { .files = files };
     gcd_status st = GCD_OK;
     if (m != NULL && m->path[0] != '\0' && files != NULL)
@@ -222,14 +225,15 @@ static gcd_status name_frames(struct finish *f, struct place *places, size_t n,
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         char method[METHOD_BYTES];
         struct gcd_line line;
-        st = find_line(&module, &places[i], &line, err);
-        method_text(places[i].method, method);
+        struct place *p = &f->places[numbers[i]];
+        st = find_line(&module, p, &line, err);
+        method_text(p->method, method);
         struct gcd_site_frame frame = { .method = method,
                                         .file = line.file,
                                         .module = m != NULL ? m->path : "",
                                         .line = line.line };
         if (st == GCD_OK)
-            st = sites_frame(f->to, &frame, &places[i].frame, err);
+            st = sites_frame(f->to, &frame, &p->frame, err);
     }
     close_module(&module);
     return st;
@@ -248,31 +252,15 @@ static gcd_status make_frames(struct finish *f, const struct gcd_module_files *f
             size_t at = w->stacks[i].off + (size_t)k;
             GCD_TRY(find_instruction(f, w->addresses[at], k == 0, &f->address_place[at], err));
         }
-    /* sorted by module, with their numbers */
-    f->frame_of = gcd_mem_new_array(&r->alloc, f->place_count + 1, sizeof *f->frame_of);
-    if (f->frame_of == NULL)
-        return no_room(err);
-    for (size_t i = 0; i < f->place_count; i++)
-        f->frame_of[i] = GCD_SITE_NONE;
-    struct numbered {
-        uint64_t module;
-        uint32_t number;
-    } *order = gcd_mem_new_array(&r->alloc, f->place_count + 1, sizeof *order);
+    uint32_t *order = gcd_sort_order(&r->alloc, f->place_count, compare_modules, f->places);
     gcd_status st = order != NULL ? GCD_OK : no_room(err);
-    for (size_t i = 0; i < f->place_count && st == GCD_OK; i++)
-        order[i] = (struct numbered){ f->places[i].module, (uint32_t)i };
-    if (st == GCD_OK && (!gcd_sort_by_u64(&r->alloc, order, f->place_count, sizeof *order) ||
-                         !gcd_sort_by_u64(&r->alloc, f->places, f->place_count, sizeof *f->places)))
-        st = no_room(err);
     for (size_t i = 0, n; i < f->place_count && st == GCD_OK; i += n) {
-        for (n = 1; i + n < f->place_count && f->places[i + n].module == f->places[i].module; n++)
+        for (n = 1;
+             i + n < f->place_count && compare_modules(f->places, order[i], order[i + n]) == 0; n++)
             continue;
-        st = name_frames(f, &f->places[i], n, files, err);
+        st = name_frames(f, &order[i], n, files, err);
     }
-    /* the sort is stable, so both are in the same order */
-    for (size_t i = 0; i < f->place_count && st == GCD_OK; i++)
-        f->frame_of[order[i].number] = f->places[i].frame;
-    gcd_mem_free(&r->alloc, order, (f->place_count + 1) * sizeof *order);
+    gcd_mem_free(&r->alloc, order, f->place_count * sizeof *order);
     return st;
 }
 
@@ -287,7 +275,7 @@ static gcd_status make_stack(struct finish *f, const struct follow_stack *s, uin
         uint32_t place = f->address_place[s->off + k], frame;
         struct gcd_site_frame unknown = { "", "", "", 0 };
         if (place != GCD_SITE_NONE)
-            frame = f->frame_of[place];
+            frame = f->places[place].frame;
         else
             GCD_TRY(sites_frame(f->to, &unknown, &frame, err));
         GCD_TRY(sites_stack(f->to, frame, stack, &stack, err));
@@ -464,7 +452,6 @@ gcd_status gcd_site_recorder_finish(struct gcd_site_recorder *r, const struct gc
     gcd_idmap_done(&f.place_by_hash);
     gcd_mem_free(&r->alloc, f.address_place,
                  (r->follow.address_count + 1) * sizeof *f.address_place);
-    gcd_mem_free(&r->alloc, f.frame_of, (f.place_count + 1) * sizeof *f.frame_of);
     gcd_mem_free(&r->alloc, f.stack_of, (r->follow.stack_count + 1) * sizeof *f.stack_of);
     gcd_mem_free(&r->alloc, f.total_of, (r->follow.total_count + 1) * sizeof *f.total_of);
     gcd_mem_free(&r->alloc, f.places, f.place_cap * sizeof *f.places);
