@@ -62,6 +62,16 @@ static uint64_t hash_text(const char *text, uint64_t h)
     return gcd_text_hash(text, strlen(text) + 1, h);
 }
 
+gcd_status sites_add_frame(struct gcd_sites_owner *s, const struct gcd_site_frame *frame,
+                           struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&s->alloc, &s->frames, &s->frame_cap, s->frame_count + 1,
+                         sizeof *s->frames, ITEMS_MAX))
+        return no_room(s, err);
+    s->frames[s->frame_count++] = *frame;
+    return GCD_OK;
+}
+
 gcd_status sites_frame(struct gcd_sites_owner *s, const struct gcd_site_frame *frame, uint32_t *ret,
                        struct gcd_error *err)
 {
@@ -77,18 +87,14 @@ gcd_status sites_frame(struct gcd_sites_owner *s, const struct gcd_site_frame *f
     }
     struct gcd_site_frame kept = { .line = frame->line };
     uint32_t n = (uint32_t)s->frame_count;
-    if (!gcd_vec_reserve(&s->alloc, &s->frames, &s->frame_cap, n + (size_t)1, sizeof *s->frames,
-                         ITEMS_MAX) ||
-        !gcd_vec_reserve(&s->alloc, &s->frame_next, &s->frame_next_cap, n + (size_t)1,
+    if (!gcd_vec_reserve(&s->alloc, &s->frame_next, &s->frame_next_cap, n + (size_t)1,
                          sizeof *s->frame_next, ITEMS_MAX) ||
         !keep_text(s, frame->method, &kept.method) || !keep_text(s, frame->file, &kept.file) ||
         !keep_text(s, frame->module, &kept.module) || !gcd_idmap_put(&s->frame_by_hash, hash, n))
         return no_room(s, err);
     s->frame_next[n] = head;
-    s->frames[n] = kept;
-    s->frame_count++;
     *ret = n;
-    return GCD_OK;
+    return sites_add_frame(s, &kept, err);
 }
 
 gcd_status sites_stack(struct gcd_sites_owner *s, uint32_t frame, uint32_t caller, uint32_t *ret,

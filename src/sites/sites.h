@@ -30,6 +30,10 @@ GCD_MUST_CHECK gcd_status sites_new(const struct gcd_alloc *alloc, struct gcd_si
 /* The number of FRAME, whose texts are copied; of the stack that is FRAME called by CALLER. */
 GCD_MUST_CHECK gcd_status sites_frame(struct gcd_sites_owner *s, const struct gcd_site_frame *frame,
                                       uint32_t *ret, struct gcd_error *err);
+/* Adds FRAME with the next number, even if there is one like it; its texts are in the pool. */
+GCD_MUST_CHECK gcd_status sites_add_frame(struct gcd_sites_owner *s,
+                                          const struct gcd_site_frame *frame,
+                                          struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sites_stack(struct gcd_sites_owner *s, uint32_t frame, uint32_t caller,
                                       uint32_t *ret, struct gcd_error *err);
 /* Adds TOTAL to the one of its stack and type. */

@@ -27,21 +27,18 @@ static void put_text(struct gcd_put *w, const char *s)
     gcd_put_utf16z(w, s, strlen(s));
 }
 
+/* What is too long for an event stays empty: the number of the frame must not be missing. */
 static size_t put_frame(const struct gcd_site_frame *f, uint8_t *buffer)
 {
-    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
-    gcd_put_le(&w, f->line, 4);
-    put_text(&w, f->method);
-    put_text(&w, f->file);
-    put_text(&w, f->module);
-    if (!w.full)
-        return gcd_put_bytes_done(&w);
-    /* too long for an event: the number of the frame must not be missing */
-    w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
-    gcd_put_le(&w, 0, 4); /* no line, and three empty texts */
-    for (size_t i = 0; i < 3; i++)
-        put_text(&w, "");
-    return gcd_put_bytes_done(&w);
+    const char *const texts[] = { f->method, f->file, f->module };
+    for (size_t kept = 3;; kept--) {
+        struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+        gcd_put_le(&w, kept > 1 ? f->line : 0, 4); /* no line without its file */
+        for (size_t i = 0; i < 3; i++)
+            put_text(&w, i < kept ? texts[i] : "");
+        if (!w.full || kept == 0)
+            return gcd_put_bytes_done(&w);
+    }
 }
 
 static size_t put_total(const struct gcd_site_total *t, uint8_t *buffer)
@@ -201,15 +198,10 @@ static gcd_status take_text(struct reading *r, struct gcd_cur *c, const char **r
 static gcd_status take_frame(struct reading *r, struct gcd_cur *c, struct gcd_error *err)
 {
     struct gcd_site_frame f = { .line = gcd_cur_u32(c) };
-    uint32_t number, expected = (uint32_t)r->to->frame_count;
     GCD_TRY(take_text(r, c, &f.method, err));
     GCD_TRY(take_text(r, c, &f.file, err));
     GCD_TRY(take_text(r, c, &f.module, err));
-    if (c->err != GCD_OK)
-        return GCD_OK;
-    GCD_TRY(sites_frame(r->to, &f, &number, err));
-    r->damaged = r->damaged || number != expected;
-    return GCD_OK;
+    return c->err == GCD_OK ? sites_add_frame(r->to, &f, err) : GCD_OK;
 }
 
 static gcd_status take_stack(struct reading *r, struct gcd_cur *c, struct gcd_error *err)

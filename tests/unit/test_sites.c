@@ -239,6 +239,48 @@ static void test_a_recording_keeps_sites(void **state)
     done(&l);
 }
 
+/* Only their modules are lost, which no event can hold. */
+static void test_frames_with_too_long_texts_are_kept(void **state)
+{
+    (void)state;
+    static char path[40000];
+    struct lab l;
+    struct tb_bytes b = { 0 };
+    struct gcd_sites *read, *found;
+    struct gcd_site_frame frames[8];
+    begin(&l, SITE_SAMPLED);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    found = l.sites;
+    assert_in_range(found->frame_count, 2, 8);
+    memset(path, 'p', sizeof path - 1);
+    for (size_t i = 0; i < found->frame_count; i++) {
+        frames[i] = found->frames[i];
+        frames[i].module = path;
+    }
+    struct gcd_sites long_ones = *found;
+    long_ones.frames = frames;
+    l.sites = &long_ones;
+    store(&l, &b);
+    l.sites = found;
+    assert_int_equal(read_stored(&l, &b, NULL, &read), GCD_OK);
+    assert_true(same_sites(found, read));
+    assert_string_equal(read->frames[0].module, "");
+    /* with no room for any text, the numbers are still right */
+    for (size_t i = 0; i < found->frame_count; i++)
+        frames[i] = (struct gcd_site_frame){ path, path, path, 1 };
+    l.sites = &long_ones;
+    store(&l, &b);
+    l.sites = found;
+    gcd_sites_free(read);
+    assert_int_equal(read_stored(&l, &b, NULL, &read), GCD_OK);
+    assert_int_equal(read->frame_count, found->frame_count);
+    assert_int_equal(read->frames[1].line, 0);
+    assert_string_equal(read->frames[1].method, "");
+    gcd_sites_free(read);
+    tb_free(&b);
+    done(&l);
+}
+
 /* No damage gives other sites: they are the same, refused, or not there. */
 static void test_damaged_sites_are_refused(void **state)
 {
@@ -346,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_sites_have_lines_and_callers),
         cmocka_unit_test(test_an_object_of_another_size_is_not_the_sampled_one),
         cmocka_unit_test(test_a_recording_keeps_sites),
+        cmocka_unit_test(test_frames_with_too_long_texts_are_kept),
         cmocka_unit_test(test_damaged_sites_are_refused),
         cmocka_unit_test(test_every_allocation_can_fail),
         cmocka_unit_test(test_profiles_have_stacks_and_lines),
