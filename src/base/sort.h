@@ -13,6 +13,16 @@
  * nothing has moved then. */
 bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t item_bytes);
 
+/* A number with a sign as a key in that order, and back. */
+static inline uint64_t gcd_sort_key(int64_t n)
+{
+    return (uint64_t)n ^ UINT64_C(1) << 63;
+}
+static inline int64_t gcd_sort_number(uint64_t key)
+{
+    return (int64_t)(key ^ UINT64_C(1) << 63);
+}
+
 /* How many of these sorted items begin with a number of at most KEY? */
 static inline size_t gcd_count_up_to(const void *items, size_t n, size_t item_bytes, uint64_t key)
 {

@@ -65,6 +65,6 @@ enum gcd_windows_event {
 };
 
 enum gcd_gc_reason { GCD_GC_REASON_INDUCED = 1 };
-enum gcd_gc_type { GCD_GC_BLOCKING = 0 };
+enum gcd_gc_type { GCD_GC_BLOCKING = 0, GCD_GC_BACKGROUND = 1 };
 
 #endif

@@ -9,8 +9,6 @@
 #define SAMPLED_EVERY 102400.0 /* the runtime's mean distance, in bytes */
 #define YOUNGER       UINT8_MAX
 #define GEN_OLD       2u
-#define BLOCKING      0u
-#define BACKGROUND    1u
 /* Ticks of .NET 8 to 10 report LOH objects up to 32 bytes, POH objects 24 bytes off (measured). */
 #define LARGE_SLACK 64u
 /* What one epoch can hold; runtimes end it after 10 MB of events. */
@@ -153,7 +151,7 @@ static gcd_status apply_sample(struct follow *f, const struct follow_waiting *w,
 {
     struct gcd_cur c = gcd_cur_make(payload, w->bytes, 0);
     bool tick = w->id == GCD_EV_ALLOCATION_TICK;
-    struct follow_sample s = { .time_ns = (int64_t)(w->time ^ (UINT64_C(1) << 63)) };
+    struct follow_sample s = { .time_ns = gcd_sort_number(w->time) };
     size_t units;
     s.born_ns = s.time_ns;
     if (tick)
@@ -292,7 +290,7 @@ static gcd_status apply_gap(struct follow *f, const struct follow_waiting *w, st
             return no_room(err);
         f->thread_count++;
     }
-    f->thread_ns[i] = (int64_t)(w->time ^ (UINT64_C(1) << 63));
+    f->thread_ns[i] = gcd_sort_number(w->time);
     return GCD_OK;
 }
 
@@ -308,7 +306,7 @@ static void apply_start(struct follow *f, const struct gcd_event *ev)
     f->over = f->last_number != 0 && s.number > f->last_number;
     if (f->over)
         return;
-    struct follow_gc *g = s.type == BACKGROUND ? &f->background : &f->foreground;
+    struct follow_gc *g = s.type == GCD_GC_BACKGROUND ? &f->background : &f->foreground;
     if (g->open || (f->numbered && s.number != f->number + 1))
         follow_lose(f, GEN_OLD); /* an end, or a whole collection, is missing */
     if (!f->numbered)
@@ -372,7 +370,7 @@ static const struct follow_range *range_of(const struct follow_ranges *ranges,
 /* Judges the samples that G has condemned. */
 static gcd_status judge(struct follow *f, struct follow_gc *g, struct gcd_error *err)
 {
-    bool background = g->type == BACKGROUND;
+    bool background = g->type == GCD_GC_BACKGROUND;
     if (!classify(f, g) ||
         !gcd_sort_by_u64(&f->alloc, g->ranges.items, g->ranges.count, sizeof *g->ranges.items))
         return no_room(err);
@@ -415,7 +413,7 @@ static gcd_status apply_end(struct follow *f, const struct gcd_event *ev, struct
     g->open = false;
     f->layout_open = false;
     f->gc_end_ns = ev->time_ns;
-    if (g->type != BACKGROUND)
+    if (g->type != GCD_GC_BACKGROUND)
         f->finished = number;
     return GCD_OK;
 }
@@ -454,7 +452,7 @@ static gcd_status apply(struct follow *f, const struct follow_waiting *w, struct
     struct gcd_event ev = { .provider = GCD_PROVIDER_RUNTIME,
                             .id = w->id,
                             .version = w->version,
-                            .time_ns = (int64_t)(w->time ^ (UINT64_C(1) << 63)),
+                            .time_ns = gcd_sort_number(w->time),
                             .ptr_bytes = f->ptr_bytes,
                             .payload = payload,
                             .payload_bytes = w->bytes };
@@ -519,7 +517,7 @@ gcd_status follow_event(struct follow *f, const struct gcd_event *ev, struct gcd
     if (ev->epoch != f->epoch && !f->held)
         GCD_TRY(follow_flush(f, err));
     f->epoch = ev->epoch;
-    struct follow_waiting w = { .time = (uint64_t)ev->time_ns ^ (UINT64_C(1) << 63),
+    struct follow_waiting w = { .time = gcd_sort_key(ev->time_ns),
                                 .thread = ev->thread,
                                 .id = wanted ? ev->id : 0,
                                 .version = ev->version,

@@ -60,7 +60,7 @@ struct follow_layout {
 
 /* An event that waits for its epoch to end. */
 struct follow_waiting {
-    uint64_t time; /* must be first; with the sign bit flipped */
+    uint64_t time; /* must be first; gcd_sort_key */
     uint64_t thread;
     uint32_t id, version, gap, stack;
     size_t off, bytes; /* of its payload */

@@ -10,8 +10,6 @@
 /* GCSuspendEEBegin: the reason is a background collection. */
 #define SUSPEND_FOR_BACKGROUND 6u
 #define MECHANISM_COMPACTION   2u /* of GCGlobalHeapHistory */
-#define BACKGROUND             1u
-#define SIGN                   (UINT64_C(1) << 63)
 
 gcd_status gcd_site_recorder_new(const struct gcd_context *context, struct gcd_site_recorder **ret,
                                  struct gcd_error *err)
@@ -109,9 +107,9 @@ static gcd_status take_allocation(struct gcd_site_recorder *r, const struct gcd_
         }
         measure_pause(r, ev);
         if (ev->id == GCD_EV_GC_START && gcd_clr_gc_start(ev, &s) == GCD_OK) {
-            if (r->follow.window_closed && s.depth >= 1 && s.type != BACKGROUND)
+            if (r->follow.window_closed && s.depth >= 1 && s.type != GCD_GC_BACKGROUND)
                 atomic_fetch_add(&r->aging, 1);
-            if (s.type == BACKGROUND)
+            if (s.type == GCD_GC_BACKGROUND)
                 atomic_fetch_add(&r->background, 1);
         }
     }
@@ -135,7 +133,7 @@ static bool history_of(const struct gcd_event *ev, struct recorder_gc *ret)
 static gcd_status take_collection(struct gcd_site_recorder *r, const struct gcd_event *ev,
                                   struct gcd_error *err)
 {
-    struct recorder_gc gc = { .time = (uint64_t)ev->time_ns ^ SIGN, .id = ev->id };
+    struct recorder_gc gc = { .time = gcd_sort_key(ev->time_ns), .id = ev->id };
     struct gcd_clr_gc_start s;
     if (ev->provider != GCD_PROVIDER_RUNTIME)
         return GCD_OK;
@@ -177,8 +175,9 @@ static gcd_status sort_collections(struct gcd_site_recorder *r, struct gcd_error
     for (size_t i = 0; i < r->gc_count; i++) {
         if (r->gcs[i].id == GCD_EV_GC_START) {
             r->gcs[n] = r->gcs[i];
-            r->gcs[n].compacts = r->gcs[n].type != BACKGROUND; /* until something else is known */
-            open[r->gcs[n].type == BACKGROUND] = n;
+            r->gcs[n].compacts =
+                r->gcs[n].type != GCD_GC_BACKGROUND; /* until something else is known */
+            open[r->gcs[n].type == GCD_GC_BACKGROUND] = n;
             n++;
         } else if (open[0] != SIZE_MAX) {
             r->gcs[open[0]].compacts = r->gcs[i].compacts;
@@ -199,7 +198,7 @@ static gcd_status pass_collections(struct gcd_site_recorder *r, uint32_t end, st
             k++;
         if (k == r->gc_count || r->gcs[k].number != number)
             follow_lose(&r->follow, 2); /* nothing is known about it */
-        else if (r->gcs[k].type != BACKGROUND)
+        else if (r->gcs[k].type != GCD_GC_BACKGROUND)
             GCD_TRY(follow_pass(&r->follow, number, r->gcs[k].depth, r->gcs[k].compacts, err));
     }
     return GCD_OK;

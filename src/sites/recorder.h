@@ -14,7 +14,7 @@
 
 /* An event about a collection, of the stream of collections. */
 struct recorder_gc {
-    uint64_t time; /* must be first; with the sign bit flipped */
+    uint64_t time; /* must be first; gcd_sort_key */
     uint32_t id;   /* GCStart, GCGlobalHeapHistory */
     uint32_t number, depth, type;
     bool compacts;

@@ -36,7 +36,6 @@ struct watched_mark {
     uint32_t depth; /* of the collection */
     enum { MARK_PAUSE, MARK_GC_PAUSE, MARK_COLLECTION } kind;
 };
-#define MARK_TIME(ns) ((uint64_t)(ns) ^ UINT64_C(1) << 63)
 /* What one call read. */
 struct watched_batch {
     uint64_t end_ns;
@@ -186,7 +185,7 @@ static gcd_status take_start(struct gcd_values_watch *w, const struct gcd_event 
 {
     struct gcd_clr_gc_start gc;
     uint32_t depth = gcd_clr_gc_start(ev, &gc) == GCD_OK ? gc.depth : OLDEST;
-    return add_mark(w, (struct watched_mark){ MARK_TIME(ev->time_ns), depth, MARK_COLLECTION },
+    return add_mark(w, (struct watched_mark){ gcd_sort_key(ev->time_ns), depth, MARK_COLLECTION },
                     err);
 }
 
@@ -196,7 +195,7 @@ static gcd_status take_pause(struct gcd_values_watch *w, const struct gcd_event 
     struct gcd_cur c = gcd_clr_payload(ev);
     uint32_t reason = gcd_cur_u32(&c);
     bool is_gc = c.err != GCD_OK || reason == REASON_GC || reason == REASON_GC2;
-    struct watched_mark mark = { .at = MARK_TIME(ev->time_ns),
+    struct watched_mark mark = { .at = gcd_sort_key(ev->time_ns),
                                  .kind = is_gc ? MARK_GC_PAUSE : MARK_PAUSE };
     return add_mark(w, mark, err);
 }
@@ -210,7 +209,7 @@ static gcd_status take_other_end(struct gcd_values_watch *w, const struct gcd_ev
     uint32_t depth = gcd_cur_u32(&c);
     if (c.err != GCD_OK)
         depth = OLDEST;
-    return add_mark(w, (struct watched_mark){ MARK_TIME(ev->time_ns), depth, MARK_COLLECTION },
+    return add_mark(w, (struct watched_mark){ gcd_sort_key(ev->time_ns), depth, MARK_COLLECTION },
                     err);
 }
 
@@ -511,7 +510,7 @@ gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
 
 static void lower(int64_t limits[OLDEST + 1], uint32_t depth, uint64_t at)
 {
-    int64_t ns = (int64_t)MARK_TIME(at);
+    int64_t ns = gcd_sort_number(at);
     for (uint32_t g = 0; g <= OLDEST && g <= depth; g++)
         limits[g] = ns < limits[g] ? ns : limits[g];
 }
@@ -523,7 +522,7 @@ static void lower(int64_t limits[OLDEST + 1], uint32_t depth, uint64_t at)
  */
 static void find_limits(const struct gcd_values_watch *w, int64_t limits[OLDEST + 1])
 {
-    uint64_t end = MARK_TIME(w->end_ns), begin = end;
+    uint64_t end = gcd_sort_key(w->end_ns), begin = end;
     bool open = false; /* a suspension for a collection that has not begun */
     for (uint32_t g = 0; g <= OLDEST; g++)
         limits[g] = INT64_MAX;
