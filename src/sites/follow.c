@@ -20,7 +20,7 @@ void follow_init(struct follow *f, const struct gcd_alloc *alloc)
 {
     *f = (struct follow){ .alloc = gcd_alloc_or_default(alloc), .gc_end_ns = INT64_MIN };
     gcd_idmap_init(&f->stack_by_hash, &f->alloc);
-    gcd_idmap_init(&f->total_by_hash, &f->alloc);
+    gcd_idmap_init(&f->total_by_key, &f->alloc);
     gcd_idmap_init(&f->type_names, &f->alloc);
     gcd_idmap_init(&f->thread_index, &f->alloc);
     gcd_textpool_init(&f->texts, &f->alloc, TEXT_BYTES_MAX);
@@ -42,7 +42,7 @@ void follow_done(struct follow *f)
     for (size_t i = 0; i < 2; i++)
         gcd_mem_free(a, ranges[i]->items, ranges[i]->cap * sizeof *ranges[i]->items);
     gcd_idmap_done(&f->stack_by_hash);
-    gcd_idmap_done(&f->total_by_hash);
+    gcd_idmap_done(&f->total_by_key);
     gcd_idmap_done(&f->type_names);
     gcd_idmap_done(&f->thread_index);
     gcd_textpool_done(&f->texts);
@@ -103,8 +103,9 @@ static gcd_status intern_stack(struct follow *f, const uint8_t *p, size_t bytes,
     return GCD_OK;
 }
 
+/* The number of a type, in f->names. */
 static gcd_status intern_type(struct follow *f, uint64_t type_id, const uint8_t *name, size_t units,
-                              const char **ret, struct gcd_error *err)
+                              uint32_t *ret, struct gcd_error *err)
 {
     uint32_t i = gcd_idmap_get(&f->type_names, type_id);
     if (i == GCD_IDMAP_NONE) {
@@ -118,25 +119,22 @@ static gcd_status intern_type(struct follow *f, uint64_t type_id, const uint8_t 
             return no_room(err);
         f->name_count++;
     }
-    *ret = f->names[i];
+    *ret = i;
     return GCD_OK;
 }
 
-static gcd_status find_total(struct follow *f, uint32_t stack, uint64_t type_id, const char *type,
+static gcd_status find_total(struct follow *f, uint32_t stack, uint64_t type_id, uint32_t type,
                              uint32_t *ret, struct gcd_error *err)
 {
-    uint64_t hash = type_id ^ (uint64_t)stack << 40 ^ (uint64_t)stack << 7;
-    uint32_t head = gcd_idmap_get(&f->total_by_hash, hash);
-    for (uint32_t i = head; i != GCD_SITE_NONE; i = f->totals[i].next)
-        if (f->totals[i].stack == stack && f->totals[i].type_id == type_id) {
-            *ret = i;
-            return GCD_OK;
-        }
+    uint64_t key = (uint64_t)stack << 32 | type;
+    *ret = gcd_idmap_get(&f->total_by_key, key);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
     if (!GROW(f, f->totals, f->total_cap, f->total_count + 1) ||
-        !gcd_idmap_put(&f->total_by_hash, hash, (uint32_t)f->total_count))
+        !gcd_idmap_put(&f->total_by_key, key, (uint32_t)f->total_count))
         return no_room(err);
     f->totals[f->total_count] =
-        (struct follow_total){ .stack = stack, .next = head, .type_id = type_id, .type = type };
+        (struct follow_total){ .stack = stack, .type_id = type_id, .type = f->names[type] };
     *ret = (uint32_t)f->total_count++;
     return GCD_OK;
 }
@@ -172,7 +170,7 @@ static gcd_status apply_sample(struct follow *f, const struct follow_waiting *w,
     s.kind = (uint8_t)(kind > 2 ? 0 : kind);
     s.bytes = tick ? (double)(amount > s.size_bytes ? amount : s.size_bytes)
                    : (double)s.size_bytes / follow_chance(s.size_bytes);
-    const char *type = "";
+    uint32_t type = 0;
     GCD_TRY(intern_type(f, type_id, name, units, &type, err));
     GCD_TRY(find_total(f, w->stack, type_id, type, &s.total, err));
     if (!GROW(f, f->samples, f->sample_cap, f->sample_count + 1))
@@ -418,15 +416,13 @@ static gcd_status apply_end(struct follow *f, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
-gcd_status follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool compacts,
-                       struct gcd_error *err)
+void follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool compacts)
 {
-    (void)err;
     f->number = f->numbered && f->number > number ? f->number : number;
     f->numbered = true;
     if (depth < GEN_OLD) {
         follow_lose(f, depth);
-        return GCD_OK;
+        return;
     }
     /* young objects become old, at another place */
     size_t kept = 0;
@@ -441,7 +437,6 @@ gcd_status follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool c
             count_end(f, s, false);
     }
     f->sample_count = kept;
-    return GCD_OK;
 }
 
 /* ---- events in order ---- */

@@ -18,7 +18,6 @@
 /* Samples of one stack and type; the living ones are derived at the end. */
 struct follow_total {
     uint32_t stack; /* GCD_SITE_NONE = none */
-    uint32_t next;  /* of the same hash */
     uint64_t type_id;
     const char *type;
     uint64_t samples, dead, lost;
@@ -92,7 +91,7 @@ struct follow {
 
     struct follow_total *totals;
     size_t total_count, total_cap;
-    struct gcd_idmap total_by_hash;
+    struct gcd_idmap total_by_key; /* stack and name of the type */
     struct follow_sample *samples; /* neither dead nor lost */
     size_t sample_count, sample_cap;
     struct gcd_textpool texts;
@@ -133,8 +132,7 @@ GCD_MUST_CHECK gcd_status follow_flush(struct follow *f, struct gcd_error *err);
 /* The next events come from another recording of the same process, with a clock of its own. */
 GCD_MUST_CHECK gcd_status follow_next_trace(struct follow *f, struct gcd_error *err);
 /* A collection that was not followed: its ranges are not known. */
-GCD_MUST_CHECK gcd_status follow_pass(struct follow *f, uint32_t number, uint32_t depth,
-                                      bool compacts, struct gcd_error *err);
+void follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool compacts);
 /* Gives up all samples of generations up to DEPTH (2: all). */
 void follow_lose(struct follow *f, uint32_t depth);
 

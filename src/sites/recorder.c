@@ -166,22 +166,21 @@ gcd_status gcd_site_recorder_feed(struct gcd_site_recorder *r, enum gcd_site_str
 
 /* ---- the end ---- */
 
-/* Puts the mechanisms of collections to their starts; returns the number of collections. */
+/* Puts the mechanisms of collections to their starts, which stay. */
 static gcd_status sort_collections(struct gcd_site_recorder *r, struct gcd_error *err)
 {
-    size_t n = 0, open[2] = { SIZE_MAX, SIZE_MAX }; /* foreground, background */
+    size_t n = 0, open = SIZE_MAX; /* the last foreground collection, before its mechanisms */
     if (!gcd_sort_by_u64(&r->alloc, r->gcs, r->gc_count, sizeof *r->gcs))
         return gcd_fail_nomem(err, "recording collections");
     for (size_t i = 0; i < r->gc_count; i++) {
         if (r->gcs[i].id == GCD_EV_GC_START) {
             r->gcs[n] = r->gcs[i];
-            r->gcs[n].compacts =
-                r->gcs[n].type != GCD_GC_BACKGROUND; /* until something else is known */
-            open[r->gcs[n].type == GCD_GC_BACKGROUND] = n;
+            r->gcs[n].compacts = r->gcs[n].type != GCD_GC_BACKGROUND; /* until it is known */
+            open = r->gcs[n].type != GCD_GC_BACKGROUND ? n : open;
             n++;
-        } else if (open[0] != SIZE_MAX) {
-            r->gcs[open[0]].compacts = r->gcs[i].compacts;
-            open[0] = SIZE_MAX;
+        } else if (open != SIZE_MAX) {
+            r->gcs[open].compacts = r->gcs[i].compacts;
+            open = SIZE_MAX;
         }
     }
     r->gc_count = n;
@@ -189,7 +188,7 @@ static gcd_status sort_collections(struct gcd_site_recorder *r, struct gcd_error
 }
 
 /* Collections after the last followed one, before number END, whose ranges nobody recorded. */
-static gcd_status pass_collections(struct gcd_site_recorder *r, uint32_t end, struct gcd_error *err)
+static void pass_collections(struct gcd_site_recorder *r, uint32_t end)
 {
     uint32_t from = r->follow.finished + 1;
     size_t k = 0;
@@ -199,9 +198,8 @@ static gcd_status pass_collections(struct gcd_site_recorder *r, uint32_t end, st
         if (k == r->gc_count || r->gcs[k].number != number)
             follow_lose(&r->follow, 2); /* nothing is known about it */
         else if (r->gcs[k].type != GCD_GC_BACKGROUND)
-            GCD_TRY(follow_pass(&r->follow, number, r->gcs[k].depth, r->gcs[k].compacts, err));
+            follow_pass(&r->follow, number, r->gcs[k].depth, r->gcs[k].compacts);
     }
-    return GCD_OK;
 }
 
 struct walk_pass {
@@ -277,7 +275,7 @@ gcd_status gcd_site_recorder_walk(struct gcd_site_recorder *r, struct gcd_input 
     GCD_TRY(pass_walk(r, &p, false, err));
     if (r->follow.still || r->follow.finished >= gc_number) /* recorded to the end */
         return GCD_OK;
-    GCD_TRY(pass_collections(r, p.first < gc_number ? p.first : gc_number, err));
+    pass_collections(r, p.first < gc_number ? p.first : gc_number);
     GCD_TRY(follow_next_trace(&r->follow, err));
     return pass_walk(r, &p, true, err);
 }
