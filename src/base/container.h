@@ -38,6 +38,11 @@ struct gcd_container {
     void (*keep_stacks)(struct gcd_trace *t); /* NULL: its events have no stacks */
 };
 
+/* The next event of a trace that was opened on an input, whose bytes are fetched as needed. GCD_END
+ * after the last one; errors of gcd_trace_next and gcd_trace_fetch, also what CANCEL says. */
+gcd_status gcd_trace_pull(struct gcd_trace *t, const gcd_cancel_flag *cancel, struct gcd_event *ret,
+                          struct gcd_error *err);
+
 /* ---- events that gcdumpc writes into a recording ---- */
 
 /* The kinds of fields, with the numbers that .nettrace has for them (System.TypeCode; 17 is a

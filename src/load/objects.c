@@ -13,6 +13,7 @@
  * (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
  * position is skipped.
  */
+#include "base/container.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "clr/clr_ids.h"
@@ -142,17 +143,8 @@ void gcd_objects_free(struct gcd_objects *o)
 static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_event *ev,
                              struct gcd_error *err)
 {
-    for (;;) {
-        gcd_status st = gcd_trace_next(f->trace, ev, err);
-        if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_LIMIT)
-            return GCD_END;
-        if (st != GCD_NEED_MORE)
-            return st;
-        GCD_TRY(gcd_check_canceled(d->options.context.cancel, err));
-        st = gcd_trace_fetch(f->trace, err);
-        if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
-            return st;
-    }
+    gcd_status st = gcd_trace_pull(f->trace, d->options.context.cancel, ev, err);
+    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_LIMIT ? GCD_END : st;
 }
 
 /* The next event of this feed in the chosen walk: of its thread, between its first and last bulk

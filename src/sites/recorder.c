@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/container.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -226,19 +227,13 @@ static gcd_status pass_walk(struct gcd_site_recorder *r, struct walk_pass *p, bo
     struct gcd_context context = r->context;
     context.progress = NULL;
     GCD_TRY(gcd_trace_open(p->in, &context, &t, err));
-    gcd_status st = gcd_trace_fetch(t, err);
-    while (st == GCD_OK) {
-        while ((st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
-            if (follows && !r->follow.over)
-                st = follow_event(&r->follow, &ev, err);
-            else if (ev.provider == GCD_PROVIDER_RUNTIME && ev.id == GCD_EV_GC_START &&
-                     gcd_clr_gc_start(&ev, &s) == GCD_OK)
-                note_start(p, &ev, s.number);
-            if (st != GCD_OK)
-                break;
-        }
-        if (st == GCD_NEED_MORE)
-            st = gcd_trace_fetch(t, err);
+    gcd_status st = GCD_OK;
+    while (st == GCD_OK && (st = gcd_trace_pull(t, context.cancel, &ev, err)) == GCD_OK) {
+        if (follows && !r->follow.over)
+            st = follow_event(&r->follow, &ev, err);
+        else if (ev.provider == GCD_PROVIDER_RUNTIME && ev.id == GCD_EV_GC_START &&
+                 gcd_clr_gc_start(&ev, &s) == GCD_OK)
+            note_start(p, &ev, s.number);
     }
     struct gcd_trace_info info;
     gcd_trace_get_info(t, &info);

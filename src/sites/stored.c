@@ -4,6 +4,7 @@
 
 #include <gcdumpc/trace.h>
 
+#include "base/container.h"
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -294,16 +295,11 @@ gcd_status gcd_sites_read(struct gcd_input *in, const struct gcd_summary *summar
     struct gcd_event ev;
     *ret = NULL;
     GCD_TRY(gcd_trace_open(in, context, &t, err));
-    gcd_status st = gcd_trace_fetch(t, err);
-    while (st == GCD_OK) {
-        while ((st = gcd_trace_next(t, &ev, err)) == GCD_OK && st == GCD_OK)
-            if ((st = take_event(&r, &ev, err)) != GCD_OK)
-                break;
-        if (st == GCD_NEED_MORE)
-            st = gcd_trace_fetch(t, err);
-        if (context != NULL && gcd_is_canceled(context->cancel))
-            st = gcd_fail(err, GCD_E_CANCELED, "canceled");
-    }
+    const gcd_cancel_flag *cancel = context != NULL ? context->cancel : NULL;
+    gcd_status st;
+    while ((st = gcd_trace_pull(t, cancel, &ev, err)) == GCD_OK)
+        if ((st = take_event(&r, &ev, err)) != GCD_OK)
+            break;
     gcd_trace_free(t);
     if (st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT) /* the rest is not needed */
         st = GCD_OK;

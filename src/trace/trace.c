@@ -91,6 +91,20 @@ gcd_status gcd_trace_next(struct gcd_trace *t, struct gcd_event *ret_event, stru
     return t->container->next(t, ret_event, err);
 }
 
+gcd_status gcd_trace_pull(struct gcd_trace *t, const gcd_cancel_flag *cancel, struct gcd_event *ret,
+                          struct gcd_error *err)
+{
+    gcd_status st;
+    while ((st = gcd_trace_next(t, ret, err)) == GCD_NEED_MORE) {
+        GCD_TRY(gcd_check_canceled(cancel, err));
+        st = gcd_trace_fetch(t, err);
+        /* damage around the trace: the events before it still come, then its end */
+        if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
+            return st;
+    }
+    return st;
+}
+
 void gcd_trace_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
 {
     t->container->get_info(t, ret);
