@@ -140,9 +140,7 @@ gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc,
                                        : find_header(b, b->w.pages, &header, err);
     if (st == GCD_OK) {
         read_header(b, header);
-        st = b->w.st;
-        if (st != GCD_OK && err != NULL)
-            *err = b->w.err;
+        st = meta_status(&b->w, err);
     }
     if (st == GCD_OK)
         *ret = b;
@@ -176,11 +174,7 @@ gcd_status gcd_bundle_next(struct gcd_bundle *b, struct gcd_bundle_file *ret, st
     if (kind > GCD_BUNDLE_SYMBOLS)
         kind = GCD_BUNDLE_UNKNOWN;
     f.kind = (enum gcd_bundle_kind)kind;
-    if (b->w.st != GCD_OK) { /* permanent: what follows cannot be found */
-        if (err != NULL)
-            *err = b->w.err;
-        return b->w.st;
-    }
+    GCD_TRY(meta_status(&b->w, err)); /* permanent: what follows cannot be found */
     b->left--;
     *ret = f;
     return GCD_OK;

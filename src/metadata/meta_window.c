@@ -13,6 +13,13 @@ void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *w
                                     : gcd_fail_at(&w->err, st, w->base + off, "%s", what);
 }
 
+gcd_status meta_status(const struct meta_window *w, struct gcd_error *err)
+{
+    if (w->st < GCD_OK && err != NULL)
+        *err = w->err;
+    return w->st;
+}
+
 /* The page of that number, or NULL. */
 static const uint8_t *page_of(struct meta_window *w, uint64_t number)
 {

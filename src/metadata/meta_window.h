@@ -43,4 +43,7 @@ const uint8_t *meta_view_in(struct meta_window *w, struct meta_region r, uint64_
 /* Record a failure at OFF of the image, unless there already is one. */
 void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *what);
 
+/* The first failure, also in ERR if it is one; GCD_OK. */
+gcd_status meta_status(const struct meta_window *w, struct gcd_error *err);
+
 #endif

@@ -19,9 +19,7 @@ void meta_begin(struct gcd_metadata *m)
 
 gcd_status meta_end(struct gcd_metadata *m, struct gcd_error *err)
 {
-    if (m->w.st < GCD_OK && err != NULL)
-        *err = m->w.err;
-    return m->w.st;
+    return meta_status(&m->w, err);
 }
 
 /* ---- the module ---- */

@@ -112,11 +112,7 @@ static gcd_status expand(struct gcd_symbols *s, struct gcd_error *err)
         meta_fail(w, GCD_E_UNSUPPORTED, r.off, "the embedded symbols are of an unknown kind");
     if (w->st == GCD_OK && bytes > EXPANDED_MAX)
         meta_fail(w, GCD_E_LIMIT, r.off, "the embedded symbols are too large");
-    if (w->st != GCD_OK) {
-        if (err != NULL)
-            *err = w->err;
-        return w->st;
-    }
+    GCD_TRY(meta_status(w, err));
     struct gcd_input_options options = { .context = { .alloc = &s->alloc },
                                          .reread = true,
                                          .spool_memory_bytes = EXPANDED_IN_MEMORY };
@@ -138,9 +134,7 @@ static gcd_status open_symbols(struct gcd_symbols *s, struct gcd_error *err)
     else if (s->w.st == GCD_OK && memcmp(head, "BSJB", 4) != 0)
         return gcd_fail(err, GCD_E_UNSUPPORTED, "it is no portable PDB");
     open_pdb(s);
-    if (s->w.st != GCD_OK && err != NULL)
-        *err = s->w.err;
-    return s->w.st;
+    return meta_status(&s->w, err);
 }
 
 gcd_status gcd_symbols_open(struct gcd_input *in, uint64_t off, uint64_t n,
@@ -322,11 +316,7 @@ gcd_status gcd_symbols_line(struct gcd_symbols *s, uint32_t token, uint32_t il_o
     if (b.r.n > 0)
         found = find_place(&b, document, il_offset);
     const char *file = found.line != 0 ? document_name(s, found.document) : "";
-    if (s->w.st != GCD_OK) {
-        if (err != NULL)
-            *err = s->w.err;
-        return s->w.st;
-    }
+    GCD_TRY(meta_status(&s->w, err));
     if (found.line == 0)
         return GCD_END;
     *ret = (struct gcd_line){ .file = file, .line = found.line };
