@@ -4,9 +4,7 @@
  * Errors have a reason; files lie in the bundle; a name is valid UTF-8 without NUL; memory is
  * bounded whatever the declared sizes; no leak.
  */
-#include "base/text.h"
-#include "fuzz/fuzz.h"
-#include "support/failalloc.h"
+#include "fuzz/fuzz_ask.h"
 
 #include <gcdumpc/unstable/bundle.h>
 #include <gcdumpc/unstable/metadata.h>
@@ -19,18 +17,6 @@ static void check_status(gcd_status st, const struct gcd_error *err)
 {
     if (st < GCD_OK && (err->code != st || err->msg[0] == '\0'))
         fuzz_fail("an error says so", gcd_status_name(st));
-}
-
-static void check_path(const char *path)
-{
-    size_t n = strlen(path);
-    for (size_t i = 0; i < n;) {
-        uint32_t code_point;
-        size_t step = gcd_utf8_next((const uint8_t *)path + i, n - i, &code_point);
-        if (step == 0)
-            fuzz_fail("names are well-formed", path);
-        i += step;
-    }
 }
 
 static void open_assembly(struct gcd_input *in, struct gcd_bundle *b,
@@ -77,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint64_t stored = file.stored_bytes != 0 ? file.stored_bytes : file.bytes;
         if (file.off > size || stored > size - file.off)
             fuzz_fail("a file lies in the bundle", file.path);
-        check_path(file.path);
+        fuzz_check_utf8(file.path, strlen(file.path));
         open_assembly(in, b, &file, &f.alloc);
     }
     check_status(st, &err);

@@ -4,9 +4,7 @@
  * Errors have a reason; names of files are valid UTF-8; memory is bounded whatever the file
  * declares, and never leaked, even if an allocation fails; asking again gives the same.
  */
-#include "base/text.h"
-#include "fuzz/fuzz.h"
-#include "support/failalloc.h"
+#include "fuzz/fuzz_ask.h"
 #include "support/pdb_file.h"
 
 #include <gcdumpc/unstable/symbols.h>
@@ -30,32 +28,6 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint64_t hash = fuzz_hash(data, size);
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_input *in = NULL;
-    struct tb_bytes text = { 0 }, again = { 0 };
-    struct failalloc f;
-    if (gcd_input_from_memory(data, size, NULL, &in, &err) != GCD_OK)
-        return 0;
-    failalloc_init(&f);
-    if ((hash >> 24) % 4 == 0)
-        f.fail_at = 1 + (hash >> 32) % 8;
-    gcd_status st = ask(in, &f.alloc, &text);
-    for (size_t i = 0, n; i < text.n; i += n) {
-        uint32_t code_point;
-        n = gcd_utf8_next(text.p + i, text.n - i, &code_point);
-        if (n == 0)
-            fuzz_fail("names are well-formed", "they are not");
-    }
-    if (hash % 16 == 0 && f.failed == 0 &&
-        (ask(in, NULL, &again) != st || again.n != text.n ||
-         (text.n > 0 && memcmp(again.p, text.p, text.n) != 0)))
-        fuzz_fail("asking again gives the same", "it does not");
-    if (f.peak_bytes > MEMORY_MAX + EXPANSION * size)
-        fuzz_fail("memory is bounded", "see peak_bytes");
-    fuzz_check_memory(&f);
-    tb_free(&text);
-    tb_free(&again);
-    gcd_input_free(in);
+    fuzz_ask(data, size, ask, MEMORY_MAX + EXPANSION * size);
     return 0;
 }
