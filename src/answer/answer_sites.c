@@ -9,6 +9,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 /* Frames of one stack that people see below a site. */
 #define SHOWN_FRAMES 12u
@@ -47,8 +48,7 @@ const struct answer_shape answer_sites_shape = ANSWER_SHAPE(site_columns);
 
 /* The totals of one type whose innermost frame of the program is the same. */
 struct site {
-    uint32_t frame, total; /* TOTAL: the one with the most bytes, for its stack */
-    uint32_t next;
+    uint32_t frame, type, total; /* TOTAL: the one with the most bytes, for its stack */
     double objects, bytes, variance, allocated_objects, allocated_bytes;
     uint64_t samples, alive, dead, lost, age_ms;
 };
@@ -57,6 +57,8 @@ struct listing {
     const struct answer_of_sites *of;
     struct gcd_alloc alloc;
     uint8_t *origins; /* [frame_count] enum gcd_origin */
+    double *of_type;  /* [type_count] living bytes */
+    size_t type_count;
     struct site *sites;
     size_t count;
 };
@@ -72,6 +74,15 @@ static enum gcd_origin origin_of(const struct gcd_origins *o, const struct gcd_s
         dot--;
     (void)snprintf(class, sizeof class, "%.*s", (int)(dot - f->method), f->method);
     return gcd_origins_of_name(o, class);
+}
+
+static bool classify_frames(struct listing *l)
+{
+    const struct gcd_sites *s = l->of->sites;
+    l->origins = gcd_mem_new(&l->alloc, s->frame_count + 1);
+    for (size_t i = 0; l->origins != NULL && i < s->frame_count; i++)
+        l->origins[i] = (uint8_t)origin_of(l->of->origins, &s->frames[i]);
+    return l->origins != NULL;
 }
 
 /* The innermost frame of the program itself, else the innermost one; GCD_SITE_NONE without any. */
@@ -98,35 +109,48 @@ static void add_total(struct site *site, const struct gcd_site_total *t)
     site->lost += t->lost;
 }
 
-/* Groups the totals, which come with the most bytes first. */
+/* The number of ID, which is NEXT if it is new; GCD_IDMAP_NONE without memory. */
+static uint32_t number_of(struct gcd_idmap *m, uint64_t id, uint32_t next)
+{
+    uint32_t n = gcd_idmap_get(m, id);
+    return n == GCD_IDMAP_NONE && gcd_idmap_put(m, id, next) ? next : n;
+}
+
+/* Groups the totals, which come with the most bytes first.  Types have their numbers of the
+ * summary; more follow for those that it does not have. */
 static bool group(struct listing *l)
 {
     const struct gcd_sites *s = l->of->sites;
-    struct gcd_idmap by_hash;
-    bool ok = true;
+    const struct gcd_summary *summary = l->of->summary;
+    struct gcd_idmap type_by_id, site_by_key;
+    uint32_t types = summary->type_count;
+    l->type_count = types + s->total_count;
+    l->of_type = gcd_mem_new_array(&l->alloc, l->type_count, sizeof *l->of_type);
     l->sites = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *l->sites);
     uint32_t *site_of = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *site_of);
-    gcd_idmap_init(&by_hash, &l->alloc);
-    for (size_t i = 0; i < s->total_count && (ok = ok && l->sites != NULL && site_of != NULL);
-         i++) {
+    bool ok = l->of_type != NULL && l->sites != NULL && site_of != NULL;
+    gcd_idmap_init(&type_by_id, &l->alloc);
+    gcd_idmap_init(&site_by_key, &l->alloc);
+    for (uint32_t i = 0; ok && i < summary->type_count; i++)
+        ok = number_of(&type_by_id, summary->types[i].id, i) != GCD_IDMAP_NONE;
+    for (uint32_t i = 0; ok && i < s->total_count; i++) {
         const struct gcd_site_total *t = &s->totals[i];
-        uint32_t frame = site_frame(l, t->stack), k;
-        uint64_t hash = t->type_id ^ (uint64_t)frame << 40 ^ (uint64_t)frame << 7;
-        uint32_t head = gcd_idmap_get(&by_hash, hash);
-        for (k = head; k != GCD_SITE_NONE; k = l->sites[k].next)
-            if (l->sites[k].frame == frame && s->totals[l->sites[k].total].type_id == t->type_id)
-                break;
-        if (k == GCD_SITE_NONE) {
-            k = (uint32_t)l->count++;
-            l->sites[k] = (struct site){ .frame = frame, .total = (uint32_t)i, .next = head };
-            ok = gcd_idmap_put(&by_hash, hash, k);
-        }
+        uint32_t frame = site_frame(l, t->stack), type = number_of(&type_by_id, t->type_id, types);
+        uint32_t k = number_of(&site_by_key, (uint64_t)frame << 32 | type, (uint32_t)l->count);
+        ok = type != GCD_IDMAP_NONE && k != GCD_IDMAP_NONE;
+        if (!ok)
+            break;
+        types += type == types;
+        if (k == l->count)
+            l->sites[l->count++] = (struct site){ .frame = frame, .type = type, .total = i };
         add_total(&l->sites[k], t);
+        l->of_type[type] += t->alive_bytes;
         site_of[i] = k;
     }
     for (size_t i = 0; ok && i < s->living_count; i++)
         l->sites[site_of[s->living[i].total]].age_ms += s->living[i].age_ms;
-    gcd_idmap_done(&by_hash);
+    gcd_idmap_done(&type_by_id);
+    gcd_idmap_done(&site_by_key);
     gcd_mem_free(&l->alloc, site_of, (s->total_count + 1) * sizeof *site_of);
     return ok;
 }
@@ -142,24 +166,25 @@ static int compare_sites(const void *ctx, uint32_t a, uint32_t b)
 
 /* ---- rows ---- */
 
-static void frame_text(const struct gcd_site_frame *f, const char *type, char *ret)
+static const char *method_of(const struct gcd_site_frame *f)
 {
-    const char *slash = strrchr(f->file, '/'), *backslash = strrchr(f->file, '\\');
-    const char *name = slash != NULL ? slash + 1 : backslash != NULL ? backslash + 1 : f->file;
-    size_t n = 0;
-    if (f->line != 0)
-        n = (size_t)snprintf(ret, TEXT_BYTES, "%.255s:%u ", name, (unsigned)f->line);
-    (void)snprintf(ret + n, TEXT_BYTES - n, "%.600s%s%.250s%s",
-                   f->method[0] != '\0' ? f->method : "(unknown code)", type != NULL ? " (" : "",
-                   type != NULL ? type : "", type != NULL ? ")" : "");
+    return f->method[0] != '\0' ? f->method : "(unknown code)";
 }
 
-static const char *type_name(const struct listing *l, const struct gcd_site_total *t)
+static void frame_text(const struct gcd_site_frame *f, const char *type, char *ret)
 {
-    for (uint32_t i = 0; i < l->of->summary->type_count; i++)
-        if (l->of->summary->types[i].id == t->type_id)
-            return gcd_names_get(l->of->names, i);
-    return t->type;
+    size_t n = 0;
+    if (f->line != 0)
+        n = (size_t)snprintf(ret, TEXT_BYTES, "%.255s:%u ", gcd_file_name(f->file),
+                             (unsigned)f->line);
+    (void)snprintf(ret + n, TEXT_BYTES - n, "%.600s%s%.250s%s", method_of(f),
+                   type != NULL ? " (" : "", type != NULL ? type : "", type != NULL ? ")" : "");
+}
+
+static const char *type_name(const struct listing *l, const struct site *site)
+{
+    return site->type < l->of->summary->type_count ? gcd_names_get(l->of->names, site->type)
+                                                   : l->of->sites->totals[site->total].type;
 }
 
 static uint64_t rounded(double n)
@@ -228,11 +253,9 @@ static void put_site(struct answer *a, const struct listing *l, const struct sit
     static const struct gcd_site_frame unknown = { "", "", "", 0 };
     const struct gcd_site_frame *f =
         site->frame != GCD_SITE_NONE ? &s->frames[site->frame] : &unknown;
-    const char *type = type_name(l, t);
-    double of_type = 0;
+    const char *type = type_name(l, site);
+    double of_type = l->of_type[site->type];
     char text[TEXT_BYTES];
-    for (size_t i = 0; i < s->total_count; i++)
-        of_type += s->totals[i].type_id == t->type_id ? s->totals[i].alive_bytes : 0;
     answer_row(a);
     answer_count(a, "count", rounded(site->objects));
     answer_count(a, "bytes", rounded(site->bytes));
@@ -293,16 +316,16 @@ static void largest_text(const struct listing *l, const double *bytes, uint64_t 
         best = bytes[i] > bytes[best] ? i : best;
     }
     const struct gcd_site_frame *f = &s->frames[best];
-    const char *slash = strrchr(f->file, '/'), *name = slash != NULL ? slash + 1 : f->file;
     char line[300] = "";
     if (!(bytes[best] > 0))
         return;
     if (f->line != 0)
-        (void)snprintf(line, sizeof line, " (%.255s:%u)", name, (unsigned)f->line);
+        (void)snprintf(line, sizeof line, " (%.255s:%u)", gcd_file_name(f->file),
+                       (unsigned)f->line);
     (void)snprintf(ret, ANSWER_SITE_BYTES,
                    "Allocated in %.600s%s: %u %% of what was sampled of it (%s objects).",
-                   f->method[0] != '\0' ? f->method : "(unknown code)", line,
-                   (unsigned)(100 * bytes[best] / all + 0.5), GCD_DIGITS(samples));
+                   method_of(f), line, (unsigned)(100 * bytes[best] / all + 0.5),
+                   GCD_DIGITS(samples));
 }
 
 gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,
@@ -312,11 +335,8 @@ gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gc
     const struct gcd_sites *s = of->sites;
     uint64_t samples = 0;
     double *bytes = gcd_mem_new_array(&l.alloc, s->frame_count + 1, sizeof *bytes);
-    l.origins = gcd_mem_new(&l.alloc, s->frame_count + 1);
-    bool ok = bytes != NULL && l.origins != NULL;
+    bool ok = bytes != NULL && classify_frames(&l);
     ret[0] = '\0';
-    for (size_t i = 0; ok && i < s->frame_count; i++)
-        l.origins[i] = (uint8_t)origin_of(of->origins, &s->frames[i]);
     for (size_t i = 0; ok && i < s->living_count; i++) {
         uint32_t node = gcd_graph_find(g, s->living[i].address);
         uint32_t frame = site_frame(&l, s->totals[s->living[i].total].stack);
@@ -338,18 +358,15 @@ gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
     struct listing l = { .of = of, .alloc = gcd_alloc_or_default(NULL) };
     const struct gcd_sites *s = of->sites;
     struct answer *a = *ret = answer_new(NULL, &answer_sites_shape);
-    l.origins = gcd_mem_new(&l.alloc, s->frame_count + 1);
-    bool ok = a != NULL && l.origins != NULL;
-    for (size_t i = 0; ok && i < s->frame_count; i++)
-        l.origins[i] = (uint8_t)origin_of(of->origins, &s->frames[i]);
-    ok = ok && group(&l);
+    bool ok = a != NULL && classify_frames(&l) && group(&l);
     uint32_t *order = ok ? gcd_sort_order(&l.alloc, l.count, compare_sites, &l) : NULL;
     if (order != NULL)
         put_sites(a, &l, order);
     gcd_mem_free(&l.alloc, order, l.count * sizeof *order);
     gcd_mem_free(&l.alloc, l.sites, (s->total_count + 1) * sizeof *l.sites);
+    gcd_mem_free(&l.alloc, l.of_type, l.type_count * sizeof *l.of_type);
     gcd_mem_free(&l.alloc, l.origins, s->frame_count + 1);
-    if (ok && (order != NULL || l.count == 0))
+    if (order != NULL)
         return GCD_OK;
     answer_free(a);
     *ret = NULL;

@@ -209,12 +209,18 @@ gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, si
     return take(p, o, gcd_utf8_sanitize(utf8, n, o), ret);
 }
 
-const char *gcd_module_name(const char *path, size_t *ret_n)
+const char *gcd_file_name(const char *path)
 {
     const char *s = path;
     for (const char *p = path; *p != '\0'; p++)
         if (*p == '/' || *p == '\\')
             s = p + 1;
+    return s;
+}
+
+const char *gcd_module_name(const char *path, size_t *ret_n)
+{
+    const char *s = gcd_file_name(path);
     size_t n = strlen(s);
     if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
         n -= 4;

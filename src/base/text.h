@@ -57,6 +57,9 @@ gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le
 gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n,
                                  const char **ret);
 
+/* PATH without its folder; paths of Windows have backslashes. */
+const char *gcd_file_name(const char *path);
+
 /* The name of a module's file without folder and suffix (.dll, .exe): *RET_N bytes in PATH. */
 const char *gcd_module_name(const char *path, size_t *ret_n);
 

@@ -179,11 +179,10 @@ static gcd_status write_pprof(const struct gcd_sites *s, struct gcd_sink *to, st
 /* "Shop.SessionStore.Open (SessionStore.cs:41)" in RET[TEXT_MAX]. */
 static void line_text(const struct gcd_site_frame *f, char *ret)
 {
-    const char *slash = strrchr(f->file, '/'), *backslash = strrchr(f->file, '\\');
-    const char *name = slash != NULL ? slash + 1 : backslash != NULL ? backslash + 1 : f->file;
     int n = snprintf(ret, TEXT_MAX, "%.600s", method_of(f));
     if (f->line != 0 && n > 0)
-        (void)snprintf(ret + n, TEXT_MAX - (size_t)n, " (%.255s:%" PRIu32 ")", name, f->line);
+        (void)snprintf(ret + n, TEXT_MAX - (size_t)n, " (%.255s:%" PRIu32 ")",
+                       gcd_file_name(f->file), f->line);
 }
 
 static void put_collapsed(struct gcd_sink *to, const char *text)

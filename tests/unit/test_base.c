@@ -315,9 +315,20 @@ static void errors_are_printable_and_chained(void **state)
     assert_string_equal(gcd_status_text((gcd_status)99), "unknown status");
 }
 
+static void test_a_file_has_a_name_without_its_folder(void **state)
+{
+    (void)state;
+    assert_string_equal(gcd_file_name("/src/Shop/Store.cs"), "Store.cs");
+    assert_string_equal(gcd_file_name("C:\\src\\Store.cs"), "Store.cs");
+    assert_string_equal(gcd_file_name("C:\\src/Shop\\Store.cs"), "Store.cs");
+    assert_string_equal(gcd_file_name("Store.cs"), "Store.cs");
+    assert_string_equal(gcd_file_name(""), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_file_has_a_name_without_its_folder),
         cmocka_unit_test(cursor_reads_little_endian),
         cmocka_unit_test(cursor_keeps_its_first_failure),
         cmocka_unit_test(array_counts_are_not_believed),
