@@ -98,6 +98,13 @@ class Strings(CliTest):
         copies = ("count", "wasted_bytes", "length")
         self.assertEqual(sorted(tuple(r[k] for k in copies) for r in hashes["strings"]), sorted(tuple(r[k] for k in copies) for r in core["strings"]))
         self.assertEqual({(r["text"], r["masked"]) for r in hashes["strings"]}, {(None, None)})
+        for file in (CORE, "texts.nettrace"):  # each file has a key of its own: nobody can find a text by trying
+            self.done("convert", file, "-o", self.path("others.nettrace"), "--values", "hashes")
+            others = json.loads(self.done("strings", "others.nettrace", "--json").text)
+            self.assertEqual(others["values"], hashes["values"])
+            self.assertEqual(others["string_totals"], hashes["string_totals"])
+            for known in (core, hashes):
+                self.assertEqual({r["hash"] for r in others["strings"]} & {r["hash"] for r in known["strings"]}, set())
         self.done("convert", "texts.nettrace", "-o", self.path("bare.nettrace"), "--redact")
         self.done("convert", CORE, "-o", self.path("none.nettrace"))
         for file in ("bare.nettrace", "none.nettrace"):

@@ -64,8 +64,6 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
                                                           (uint32_t)l->args->dump.max_string },
                                           .read = read_memory,
                                           .now_ns = now_ns };
-    if (o.values.kind == GCD_VALUES_HASHES && cli_random_key(o.values.key, err) != GCD_OK)
-        return GCD_E_IO;
     gcd_status st = gcd_process_reader_new(l->pid, cli_alloc(), &a->memory, err);
     o.ctx = a->memory;
     return st == GCD_OK ? gcd_values_watch_new(&o, &a->watch, err) : st;

@@ -176,7 +176,8 @@ enum cli_exit cli_output_check(const struct cli_args *args)
     return args->output.path != NULL ? choose_format(args, &f) : CLI_DONE;
 }
 
-/* The recording of D with the names that were found, unless --plain. */
+/* The recording of D with the names that were found, unless --plain.  Hashes of values get a key of
+ * their own here, whatever they were made from: a process, a core file, or texts of a recording. */
 static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d,
                                   struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
@@ -185,7 +186,9 @@ static gcd_status write_recording(const struct cli_args *args, struct cli_dump *
                                              .sites = d->sites,
                                              .values =
                                                  (enum gcd_recording_values)args->output.redact };
-    if (args->output.redact == CLI_REDACT_HASH && cli_random_key(options.key, err) != GCD_OK)
+    if (options.values == GCD_RECORDING_VALUES_KEEP && args->dump.values == GCD_VALUES_HASHES)
+        options.values = GCD_RECORDING_VALUES_HASH;
+    if (options.values == GCD_RECORDING_VALUES_HASH && cli_random_key(options.key, err) != GCD_OK)
         return GCD_E_IO;
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
