@@ -74,9 +74,9 @@ struct gcd_values_watch {
     uint8_t *buffer; /* [READ_BYTES] */
     char *text;      /* [VALUES_TEXT_BYTES] */
     uint64_t deadline_ns, read_ns;
-    uint64_t changed, unread, seen;
-    bool too_many; /* marks */
-    bool several;  /* types that look like that of strings */
+    uint64_t changed; /* of the strings read: not what the walk saw */
+    bool too_many;    /* marks */
+    bool several;     /* types that look like that of strings */
     bool read;
 };
 
@@ -394,22 +394,17 @@ static gcd_status read_large(struct gcd_values_watch *w, const struct watched_st
     struct values_hash h;
     uint64_t at = s->address + STRING_TEXT, left = 2 * (uint64_t)s->units;
     values_hash_init(&h, w->options.values.key);
-    if (w->options.read(ctx, s->address, head, sizeof head) != sizeof head) {
-        w->unread++;
+    if (w->options.read(ctx, s->address, head, sizeof head) != sizeof head)
         return GCD_OK;
-    }
     for (; left > READ_BYTES; left -= READ_BYTES, at += READ_BYTES) {
-        if (w->options.read(ctx, at, w->buffer, READ_BYTES) != READ_BYTES) {
-            w->unread++;
+        if (w->options.read(ctx, at, w->buffer, READ_BYTES) != READ_BYTES)
             return GCD_OK;
-        }
         values_hash_words(&h, w->buffer, READ_BYTES);
     }
     bool all = w->options.read(ctx, at, w->buffer, (size_t)left) == left;
     uint64_t hash = values_hash_end(&h, w->buffer, (size_t)left);
     all =
         all && w->options.read(ctx, s->address + STRING_TEXT, w->buffer, READ_BYTES) == READ_BYTES;
-    w->unread += !all;
     w->changed += all && !is_head(w, s, head);
     return all && is_head(w, s, head) ? add_value(w, s, hash, w->buffer, err) : GCD_OK;
 }
@@ -440,7 +435,6 @@ static gcd_status read_pending(struct gcd_values_watch *w, struct gcd_error *err
         size_t taken = 1;
         GCD_TRY(gcd_check_canceled(w->options.context.cancel, err));
         if (w->read_ns > w->deadline_ns) {
-            w->unread += w->pending_count;
             w->pending_count = 0;
             return GCD_OK;
         }
@@ -452,8 +446,7 @@ static gcd_status read_pending(struct gcd_values_watch *w, struct gcd_error *err
         } else {
             size_t got = w->options.read(w->options.ctx, first->address, w->buffer, (size_t)n);
             GCD_TRY(take_read(w, got, &taken, err));
-            w->unread += taken == 0;
-            taken += taken == 0;
+            taken += taken == 0; /* the first cannot be read */
         }
         GCD_TRY(end_batch(w, generation, err));
         drop_pending(w, taken);
