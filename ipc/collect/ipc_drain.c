@@ -287,7 +287,7 @@ static void ask_stop(struct leg *l)
     }
     /* The port of a session that was just open is gone, so the process is gone. */
     if (err.reason == GCD_ERROR_STALE_SOCKET || err.reason == GCD_ERROR_NO_SOCKET)
-        st = gcd_because(&err, GCD_ERROR_GONE, gcd_fail(&err, GCD_E_PEER, "the process has ended"));
+        st = gcd_fail_gone(&err);
     stop_failed(l, st, &err);
 }
 

@@ -331,9 +331,7 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
         }
     }
     drop_silent(port);
-    return port->gone ? gcd_because(err, GCD_ERROR_GONE,
-                                    gcd_fail(err, GCD_E_PEER, "the process has ended"))
-                      : GCD_OK;
+    return port->gone ? gcd_fail_gone(err) : GCD_OK;
 }
 
 int gcd_port_fd(const struct gcd_ipc_port *port)

@@ -44,6 +44,12 @@ static inline gcd_status gcd_not_ok(gcd_status st)
 #define gcd_because(...)    gcd_not_ok((gcd_because)(__VA_ARGS__))
 #endif
 
+/* The process that ERR is about has ended. */
+static inline gcd_status gcd_fail_gone(struct gcd_error *err)
+{
+    return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended"));
+}
+
 /* Return the status from the calling function unless it is GCD_OK.  For functions that have nothing
  * to release. */
 #define GCD_TRY(expr)                    \

@@ -97,11 +97,7 @@ static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd
     h->opened = true;
     GCD_TRY(image_init(&h->image, in, &h->alloc, err));
     GCD_TRY(elf_core_read(&h->image, err));
-    GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
-    h->clr.with_dead = h->options.with_dead;
-    h->clr.files = h->options.files;
-    h->clr.values = h->options.values;
-    GCD_TRY(clr_find_regions(&h->clr, err));
+    GCD_TRY(heap_image_open(h, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
     GCD_TRY(clr_find_roots(&h->clr, err));
     GCD_TRY(clr_walk(&h->clr, err));

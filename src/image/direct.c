@@ -21,6 +21,7 @@
 #include <gcdumpc/unstable/process_reader.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "base/monotonic.h"
 #include "base/context.h"
 #include "base/cur.h"
 #include "base/error.h"
@@ -33,20 +34,18 @@
 #include "io/file.h"
 #include "io/spill_file.h"
 
-#define NS_PER_MS     UINT64_C(1000000)
-#define NS_PER_SECOND UINT64_C(1000000000)
-#define STOP_NS       (2 * NS_PER_SECOND)
+#define STOP_NS       (2 * GCD_NS_PER_SECOND)
 #define STOPS         10u /* in all, times the bound for one */
-#define TIMEOUT_NS    (60 * NS_PER_SECOND)
+#define TIMEOUT_NS    (60 * GCD_NS_PER_SECOND)
 #define HEAD_BYTES    4096u /* of the copy, before the heap */
 #define SPARE_BYTES   (UINT64_C(16) << 20)
 #define CHUNK_BYTES   (UINT64_C(8) << 20)
 #define COPY_MAX      (UINT64_C(1) << 46)
 #define SURVEYS_MAX   20u /* that meet structures while they change */
-#define PAUSE_NS      NS_PER_MS
+#define PAUSE_NS      GCD_NS_PER_MS
 #define PAUSES_MAX    20u
 #define REHEARSALS    3u
-#define LEAST_STOP_NS (5 * NS_PER_MS)
+#define LEAST_STOP_NS (5 * GCD_NS_PER_MS)
 
 struct direct {
     const struct gcd_direct_options *options;
@@ -64,18 +63,11 @@ struct direct {
     struct gcd_direct_result result;
 };
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
-}
-
 static int64_t now_unix_ms(void)
 {
     struct timespec t;
     (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / (long)NS_PER_MS;
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / (long)GCD_NS_PER_MS;
 }
 
 /* ---- the copy ---- */
@@ -152,7 +144,7 @@ static uint64_t copy_regions(struct direct *d, uint64_t until_ns)
         uint64_t n = r->end - r->start;
         for (uint64_t done = 0, part; done < n && n <= d->copy_bytes - off; done += part) {
             part = n - done < CHUNK_BYTES ? n - done : CHUNK_BYTES;
-            if (clock_ns() >= until_ns || gcd_is_canceled(d->options->context.cancel))
+            if (gcd_clock_ns() >= until_ns || gcd_is_canceled(d->options->context.cancel))
                 return copied;
             copied += gcd_process_read(d->heap->reader, r->start + done, d->copy + off + done,
                                        (size_t)part);
@@ -234,22 +226,14 @@ static gcd_status open_runtime(struct direct *d, struct gcd_error *err)
     h->context = d->options->context;
     h->context.alloc = &h->alloc;
     GCD_TRY(gcd_process_reader_new(d->pid, &h->alloc, &h->reader, err));
-    gcd_status st = image_init(&h->image, NULL, &h->alloc, err);
-    h->image.reader = h->reader;
-    if (st == GCD_OK)
-        st = process_image_read(&h->image, d->pid, err);
-    if (st != GCD_OK) {
-        image_done(&h->image);
-        return st;
-    }
     h->opened = true;
-    GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
-    h->clr.with_dead = h->options.with_dead;
-    h->clr.files = h->options.files;
-    h->clr.values = h->options.values;
+    GCD_TRY(image_init(&h->image, NULL, &h->alloc, err));
+    h->image.reader = h->reader;
+    GCD_TRY(process_image_read(&h->image, d->pid, err));
+    GCD_TRY(heap_image_open(h, err));
     d->busy_at = image_u64(&h->image, h->clr.gc + GC_STRUCTURES_INVALID);
     d->state_at = image_u64(&h->image, h->clr.gc + GC_CURRENT_STATE);
-    return clr_find_regions(&h->clr, err);
+    return GCD_OK;
 }
 
 static bool is_gone(const struct direct *d)
@@ -259,15 +243,10 @@ static bool is_gone(const struct direct *d)
     return at != 0 && gcd_process_read(d->heap->reader, at, &byte, 1) == 0;
 }
 
-static gcd_status gone(struct gcd_error *err)
-{
-    return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended"));
-}
-
 static void pause_for(uint64_t ns)
 {
-    struct timespec t = { .tv_sec = (time_t)(ns / NS_PER_SECOND),
-                          .tv_nsec = (long)(ns % NS_PER_SECOND) };
+    struct timespec t = { .tv_sec = (time_t)(ns / GCD_NS_PER_SECOND),
+                          .tv_nsec = (long)(ns % GCD_NS_PER_SECOND) };
     (void)nanosleep(&t, NULL);
 }
 
@@ -284,7 +263,7 @@ static gcd_status survey(struct direct *d, struct gcd_error *err)
         if (st != GCD_E_UNSUPPORTED || d->heap->clr.dac == 0)
             return st;
         if (is_gone(d))
-            return gone(err);
+            return gcd_fail_gone(err);
         pause_for(PAUSE_NS);
     }
     return st;
@@ -295,8 +274,8 @@ static gcd_status too_long(const struct direct *d, struct gcd_error *err)
     return gcd_fail(err, GCD_E_LIMIT,
                     "its heap of %s bytes would take about %" PRIu64 " ms to copy, longer than it "
                     "may be stopped (%" PRIu64 " ms)",
-                    GCD_DIGITS(d->result.heap_bytes), d->result.estimate_ns / NS_PER_MS,
-                    d->max_stop_ns / NS_PER_MS);
+                    GCD_DIGITS(d->result.heap_bytes), d->result.estimate_ns / GCD_NS_PER_MS,
+                    d->max_stop_ns / GCD_NS_PER_MS);
 }
 
 /* Also gives the copy its memory.  The fastest time counts: others may be busy, too. */
@@ -310,10 +289,10 @@ static gcd_status rehearse(struct direct *d, struct gcd_error *err)
     d->result.heap_bytes = bytes;
     d->result.estimate_ns = UINT64_MAX;
     for (unsigned i = 0; i < REHEARSALS && d->result.estimate_ns > d->max_stop_ns; i++) {
-        uint64_t begin = clock_ns();
+        uint64_t begin = gcd_clock_ns();
         uint64_t copied = copy_regions(d, UINT64_MAX); /* a region may be gone meanwhile */
         double share = copied > 0 ? (double)bytes / (double)copied : 1;
-        uint64_t ns = (uint64_t)((double)(clock_ns() - begin) * share);
+        uint64_t ns = (uint64_t)((double)(gcd_clock_ns() - begin) * share);
         d->result.estimate_ns = ns < d->result.estimate_ns ? ns : d->result.estimate_ns;
         GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
     }
@@ -392,7 +371,7 @@ static gcd_status stop_once(struct direct *d, struct gcd_error *err)
         *err = own;
         return st;
     }
-    st = take_heap(d, clock_ns() + most, err);
+    st = take_heap(d, gcd_clock_ns() + most, err);
     bool held = process_hold_release(d->hold, &ns);
     d->result.stop_ns = ns;
     if (st == GCD_OK && !held)
@@ -408,22 +387,22 @@ static gcd_status give_up(const struct direct *d, struct gcd_error *err)
     return gcd_fail(err, GCD_E_LIMIT,
                     "no copy of its heap counted: it was stopped %u time%s, %" PRIu64
                     " ms in all; the last time %s",
-                    d->result.tries, d->result.tries == 1 ? "" : "s", all / NS_PER_MS, d->why);
+                    d->result.tries, d->result.tries == 1 ? "" : "s", all / GCD_NS_PER_MS, d->why);
 }
 
 static bool may_try_again(const struct direct *d)
 {
     uint64_t least = d->result.estimate_ns < LEAST_STOP_NS ? LEAST_STOP_NS : d->result.estimate_ns;
-    return stop_bound(d) >= least && clock_ns() - d->start_ns < d->timeout_ns;
+    return stop_bound(d) >= least && gcd_clock_ns() - d->start_ns < d->timeout_ns;
 }
 
 /* Waits until no garbage collection is under way, as far as one can see without a stop. */
 static gcd_status await_quiet(struct direct *d, struct gcd_error *err)
 {
-    for (unsigned i = 0; is_collecting(d) && clock_ns() - d->start_ns < d->timeout_ns; i++) {
+    for (unsigned i = 0; is_collecting(d) && gcd_clock_ns() - d->start_ns < d->timeout_ns; i++) {
         GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
         if (is_gone(d))
-            return gone(err);
+            return gcd_fail_gone(err);
         pause_for(PAUSE_NS / 10 * (i < 100 ? 1 : 10));
     }
     return GCD_OK;
@@ -532,7 +511,7 @@ static gcd_status try_once(struct direct *d, struct gcd_error *err)
         st = stop_once(d, err);
         if (st == GCD_NEED_MORE && d->copy != NULL) {
             if (is_gone(d))
-                return gone(err);
+                return gcd_fail_gone(err);
             GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
             pause_for(PAUSE_NS * (d->result.tries < PAUSES_MAX ? d->result.tries : PAUSES_MAX));
         }
@@ -578,7 +557,7 @@ gcd_status gcd_input_new_direct(uint32_t pid, const struct gcd_direct_options *o
     struct direct d = { .options = options,
                         .alloc = gcd_alloc_or_default(options->context.alloc),
                         .pid = pid,
-                        .start_ns = clock_ns(),
+                        .start_ns = gcd_clock_ns(),
                         .max_stop_ns = gcd_limit_or(options->max_stop_ns, STOP_NS),
                         .timeout_ns = gcd_limit_or(options->timeout_ns, TIMEOUT_NS) };
     d.max_total_ns = gcd_limit_or(options->max_stop_total_ns, STOPS * d.max_stop_ns);

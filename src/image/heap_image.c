@@ -33,6 +33,15 @@ void heap_image_free(void *state)
     gcd_mem_free(&a, h, sizeof *h);
 }
 
+gcd_status heap_image_open(struct heap_image *h, struct gcd_error *err)
+{
+    GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));
+    h->clr.with_dead = h->options.with_dead;
+    h->clr.files = h->options.files;
+    h->clr.values = h->options.values;
+    return clr_find_regions(&h->clr, err);
+}
+
 gcd_status heap_image_read(struct heap_image *h, struct gcd_error *err)
 {
     GCD_TRY(clr_complete_types(&h->clr, err));

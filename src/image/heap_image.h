@@ -26,6 +26,8 @@ struct heap_image {
 gcd_status heap_image_new(const struct gcd_alloc *alloc, struct heap_image **ret,
                           struct gcd_error *err);
 void heap_image_free(void *state);
+/* Finds the runtime in the image, which has been read, and the regions of its heap. */
+gcd_status heap_image_open(struct heap_image *h, struct gcd_error *err);
 /* Everything between the walk and the first event: types, names, what is alive. */
 gcd_status heap_image_read(struct heap_image *h, struct gcd_error *err);
 

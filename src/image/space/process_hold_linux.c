@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -34,8 +35,6 @@
 #define PASSES_MAX    100u
 #define POLL_NS       20000
 #define ANSWER_NS     UINT64_C(2000000000) /* for the child, beyond the time of the stop */
-#define NS_PER_SECOND UINT64_C(1000000000)
-#define NS_PER_MS     UINT64_C(1000000)
 
 enum answer { STOPPED, RELEASED, TOO_LATE, REFUSED, ENDED, MANY_THREADS };
 
@@ -64,13 +63,6 @@ struct process_hold {
     struct shared *shared;
 };
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
-}
-
 /* ---- in the child ---- */
 
 static long trace(int request, pid_t id, uintptr_t address, uintptr_t data)
@@ -93,12 +85,19 @@ static bool has_ended(uint32_t pid, pid_t id)
     return state == NULL || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X';
 }
 
-/* Seizes the thread ID unless it is held already.  False: S->answer says why not. */
-static bool seize_thread(struct shared *s, uint32_t pid, pid_t id, bool *ret_new)
+static struct held_thread *held_of(struct shared *s, pid_t id)
 {
     for (uint32_t i = 0; i < s->count; i++)
         if (s->held[i].id == id)
-            return true;
+            return &s->held[i];
+    return NULL;
+}
+
+/* Seizes the thread ID unless it is held already.  False: S->answer says why not. */
+static bool seize_thread(struct shared *s, uint32_t pid, pid_t id, bool *ret_new)
+{
+    if (held_of(s, id) != NULL)
+        return true;
     if (s->count == HOLD_THREADS_MAX) {
         s->answer = MANY_THREADS;
         return false;
@@ -137,14 +136,6 @@ static bool seize_listed(struct shared *s, uint32_t pid, int fd, bool *ret_new)
     return true;
 }
 
-static struct held_thread *held_of(struct shared *s, pid_t id)
-{
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->held[i].id == id)
-            return &s->held[i];
-    return NULL;
-}
-
 static bool all_stopped(const struct shared *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
@@ -168,7 +159,7 @@ static bool await_stops(struct shared *s)
             t->gone = true;
         } else if (id < 0 && errno == ECHILD) {
             return true;
-        } else if (clock_ns() - s->begun_ns >= s->most_ns) {
+        } else if (gcd_clock_ns() - s->begun_ns >= s->most_ns) {
             s->answer = TOO_LATE;
             return false;
         } else if (id == 0) {
@@ -197,14 +188,14 @@ static void release_threads(struct shared *s)
     for (uint32_t i = 0; i < s->count; i++)
         if (s->held[i].stopped)
             (void)trace(PTRACE_DETACH, s->held[i].id, 0, (uintptr_t)s->held[i].signal);
-    s->ended_ns = clock_ns();
+    s->ended_ns = gcd_clock_ns();
 }
 
 static bool stop_threads(struct shared *s, uint32_t pid, int tasks)
 {
     bool is_new = true;
     s->count = s->stopped_count = 0;
-    s->begun_ns = clock_ns();
+    s->begun_ns = gcd_clock_ns();
     for (unsigned pass = 0; is_new && pass < PASSES_MAX; pass++) {
         is_new = false;
         s->answer = ENDED; /* unless it turns out otherwise */
@@ -220,12 +211,12 @@ static bool stop_threads(struct shared *s, uint32_t pid, int tasks)
 static bool await_word(int fd, uint64_t until_ns)
 {
     for (;;) {
-        uint64_t now = clock_ns();
+        uint64_t now = gcd_clock_ns();
         struct pollfd p = { .fd = fd, .events = POLLIN };
         struct timespec left = { .tv_sec = 0 };
         if (now < until_ns) {
-            left.tv_sec = (time_t)((until_ns - now) / NS_PER_SECOND);
-            left.tv_nsec = (long)((until_ns - now) % NS_PER_SECOND);
+            left.tv_sec = (time_t)((until_ns - now) / GCD_NS_PER_SECOND);
+            left.tv_nsec = (long)((until_ns - now) % GCD_NS_PER_SECOND);
         }
         int n = ppoll(&p, 1, &left, NULL);
         if (n > 0)
@@ -364,7 +355,8 @@ void process_hold_free(struct process_hold *h)
 static bool ask_child(struct process_hold *h, uint64_t most_ns)
 {
     bool answered = h->child > 0 && send(h->socket, "", 1, MSG_NOSIGNAL) == 1 &&
-                    await_word(h->socket, clock_ns() + most_ns + ANSWER_NS) && read_word(h->socket);
+                    await_word(h->socket, gcd_clock_ns() + most_ns + ANSWER_NS) &&
+                    read_word(h->socket);
     if (!answered)
         end_child(h);
     return answered;
@@ -383,11 +375,11 @@ static gcd_status failure(const struct process_hold *h, struct gcd_error *err)
         return gcd_because(err, GCD_ERROR_TIMEOUT,
                            gcd_fail(err, GCD_E_PEER,
                                     "not all of its threads stopped within %" PRIu64 " ms",
-                                    h->shared->most_ns / NS_PER_MS));
+                                    h->shared->most_ns / GCD_NS_PER_MS));
     case MANY_THREADS:
         return gcd_fail(err, GCD_E_LIMIT, "it has more than %u threads", HOLD_THREADS_MAX);
     default:
-        return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended"));
+        return gcd_fail_gone(err);
     }
 }
 
@@ -409,7 +401,7 @@ const struct image_thread *process_hold_threads(const struct process_hold *h, si
 bool process_hold_release(struct process_hold *h, uint64_t *ret_ns)
 {
     bool answered = ask_child(h, 0);
-    uint64_t end = answered ? h->shared->ended_ns : clock_ns();
+    uint64_t end = answered ? h->shared->ended_ns : gcd_clock_ns();
     *ret_ns = end - h->shared->begun_ns;
     return answered && h->shared->answer == RELEASED;
 }

@@ -19,11 +19,6 @@
 #define LINE_BYTES    8192u
 #define COMMAND_BYTES 4096u
 
-static gcd_status gone(struct gcd_error *err)
-{
-    return gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended"));
-}
-
 /* "START-END PERMISSIONS OFFSET DEVICE INODE  PATH": with a path from "/" on, which may have blanks
  * and may end in " (deleted)". */
 static gcd_status add_mapping(struct image *m, char *line, struct gcd_error *err)
@@ -59,7 +54,8 @@ static gcd_status read_mappings(struct image *m, uint32_t pid, struct gcd_error 
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", pid);
     FILE *f = fopen(path, "re");
     if (f == NULL)
-        return errno == ENOENT ? gone(err) : gcd_fail_os(err, errno, "cannot read its mappings");
+        return errno == ENOENT ? gcd_fail_gone(err)
+                               : gcd_fail_os(err, errno, "cannot read its mappings");
     while (st == GCD_OK && fgets(line, sizeof line, f) != NULL)
         st = add_mapping(m, line, err);
     (void)fclose(f);
@@ -107,7 +103,7 @@ static gcd_status read_threads(struct image *m, uint32_t pid, struct gcd_error *
     DIR *dir = opendir(path);
     const struct dirent *e;
     if (dir == NULL)
-        return gone(err);
+        return gcd_fail_gone(err);
     while (st == GCD_OK && (e = readdir(dir)) != NULL) {
         uint32_t id = (uint32_t)strtoul(e->d_name, NULL, 10);
         if (id == 0)
