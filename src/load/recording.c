@@ -229,39 +229,26 @@ struct source {
     size_t n;
 };
 
-/* The next N bytes.  GCD_END when there are fewer. */
+/* The next N bytes; TO NULL: nobody wants them.  GCD_END when there are fewer. */
 static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
                        const struct gcd_recording_options *o, struct gcd_error *err)
 {
     for (;;) {
         size_t take = from->n < n ? from->n : (size_t)n;
-        if (take > 0) { /* at first there are no bytes, and no position */
+        if (take > 0 && to != NULL)
             gcd_sink_write(to, from->p, take);
+        if (take > 0) /* at first there are no bytes, and no position */
             from->p += take;
-        }
         from->n -= take;
         n -= take;
-        GCD_TRY(gcd_sink_status(to, err));
+        if (to != NULL)
+            GCD_TRY(gcd_sink_status(to, err));
         GCD_TRY(gcd_check_canceled(o->context.cancel, err));
         if (n == 0)
             return GCD_OK;
         GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
         gcd_context_report(&o->context, gcd_reader_position(from->reader),
                            gcd_input_size(from->input));
-    }
-}
-
-/* The next N bytes are not wanted. */
-static gcd_status skip(struct source *from, uint64_t n, struct gcd_error *err)
-{
-    for (;;) {
-        size_t take = from->n < n ? from->n : (size_t)n;
-        from->p += take;
-        from->n -= take;
-        n -= take;
-        if (n == 0)
-            return GCD_OK;
-        GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
     }
 }
 
@@ -313,7 +300,7 @@ static gcd_status write_plan(struct gcd_dump *d, struct plan *plan, struct sourc
     if (st == GCD_OK && plan->adds)
         st = append_all(d, plan, to, o, err);
     if (st == GCD_OK)
-        st = skip(from, plan->skipped, err);
+        st = copy(from, NULL, plan->skipped, o, err);
     if (st == GCD_END)
         return gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
     if (st == GCD_OK && !plan->cut)
