@@ -15,23 +15,17 @@ struct gcd_duplicates {
     const struct gcd_graph *graph;
     const struct gcd_values *values;
     uint32_t *text_of; /* [node_count] of each object; GCD_TEXT_NONE */
+    bool *is_string;   /* [type_count + 1] */
     uint32_t node_count;
     uint32_t text_count;
     struct gcd_duplicate *rows; /* [row_count] the strings first */
     size_t row_count, row_room;
-    size_t counts[GCD_DUPLICATE_KINDS];
     struct gcd_duplicate_totals totals[GCD_DUPLICATE_KINDS];
 };
 
-static bool is_string(const struct gcd_type *t)
-{
-    return strcmp(t->raw_name, "System.String") == 0;
-}
-
 static enum gcd_duplicate_kind kind_of(const struct gcd_duplicates *d, uint32_t type)
 {
-    return is_string(&gcd_graph_summary(d->graph)->types[type]) ? GCD_DUPLICATE_STRINGS
-                                                                : GCD_DUPLICATE_ARRAYS;
+    return d->is_string[type] ? GCD_DUPLICATE_STRINGS : GCD_DUPLICATE_ARRAYS;
 }
 
 /* Objects and values are mostly in the same order: try the next value before a search. */
@@ -61,7 +55,7 @@ static gcd_status find_texts(struct gcd_duplicates *d, const gcd_cancel_flag *ca
     }
     for (uint32_t n = 0; n < d->node_count && st == GCD_OK; n++) {
         uint32_t type = gcd_graph_node_type(d->graph, n);
-        if (d->text_of[n] == GCD_TEXT_NONE && (has[type] || is_string(&s->types[type])))
+        if (d->text_of[n] == GCD_TEXT_NONE && (has[type] || d->is_string[type]))
             d->totals[kind_of(d, type)].unknown++;
     }
     gcd_mem_free(&d->alloc, has, (size_t)s->type_count + 1);
@@ -114,7 +108,6 @@ static gcd_status order_rows(struct gcd_duplicates *d, struct gcd_error *err)
         enum gcd_duplicate_kind kind = kind_of(d, r->type);
         struct gcd_duplicate_totals *t = &d->totals[kind];
         sorted[i] = *r;
-        d->counts[kind]++;
         t->objects += r->count;
         t->bytes += r->bytes;
         t->contents++;
@@ -133,10 +126,14 @@ static gcd_status order_rows(struct gcd_duplicates *d, struct gcd_error *err)
 static gcd_status fill(struct gcd_duplicates *d, const gcd_cancel_flag *cancel,
                        struct gcd_error *err)
 {
+    const struct gcd_summary *s = gcd_graph_summary(d->graph);
     d->text_of = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->text_of);
     d->rows = gcd_mem_new_array(&d->alloc, d->row_room, sizeof *d->rows);
-    if ((d->text_of == NULL && d->node_count > 0) || d->rows == NULL)
+    d->is_string = gcd_mem_new_array(&d->alloc, s->type_count + 1, sizeof *d->is_string);
+    if ((d->text_of == NULL && d->node_count > 0) || d->rows == NULL || d->is_string == NULL)
         return gcd_fail_nomem(err, "comparing values");
+    for (size_t i = 0; i < s->type_count; i++)
+        d->is_string[i] = strcmp(s->types[i].raw_name, "System.String") == 0;
     GCD_TRY(find_texts(d, cancel, err));
     count_objects(d);
     return order_rows(d, err);
@@ -170,6 +167,8 @@ void gcd_duplicates_free(struct gcd_duplicates *d)
         return;
     gcd_mem_free(&d->alloc, d->text_of, d->node_count * sizeof *d->text_of);
     gcd_mem_free(&d->alloc, d->rows, d->row_room * sizeof *d->rows);
+    gcd_mem_free(&d->alloc, d->is_string,
+                 (gcd_graph_summary(d->graph)->type_count + 1) * sizeof *d->is_string);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
 }
@@ -177,8 +176,9 @@ void gcd_duplicates_free(struct gcd_duplicates *d)
 const struct gcd_duplicate *gcd_duplicates_rows(const struct gcd_duplicates *d,
                                                 enum gcd_duplicate_kind kind, size_t *ret_n)
 {
-    *ret_n = d->counts[kind];
-    return d->rows + (kind == GCD_DUPLICATE_STRINGS ? 0 : d->counts[GCD_DUPLICATE_STRINGS]);
+    *ret_n = d->totals[kind].contents;
+    return d->rows +
+           (kind == GCD_DUPLICATE_STRINGS ? 0 : d->totals[GCD_DUPLICATE_STRINGS].contents);
 }
 
 struct gcd_duplicate_totals gcd_duplicates_totals(const struct gcd_duplicates *d,
@@ -324,7 +324,7 @@ gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
     gcd_status st = h.row_of != NULL ? GCD_OK : gcd_fail_nomem(err, "finding what holds values");
     for (size_t i = 0; i < about->count && st == GCD_OK; i++)
         h.row_of[about->rows[i]->text] = (uint32_t)i + 1;
-    if (st == GCD_OK)
+    if (st == GCD_OK && about->count > 0)
         st = find_holders(&h, call != NULL ? call->cancel : NULL, err);
     if (st == GCD_OK)
         st = order_holders(&h, &ret->items, err);
