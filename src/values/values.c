@@ -21,8 +21,7 @@ gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *li
     uint64_t most = gcd_limit_or(limits != NULL ? limits->text_bytes : 0, DEFAULT_AMOUNT);
     v->alloc = a;
     v->options = *options;
-    if (v->options.max_string == 0)
-        v->options.max_string = GCD_MAX_STRING;
+    v->options.max_string = values_max_string(options);
     v->characters_most = most < MOST_AMOUNT ? most : MOST_AMOUNT;
     v->facts =
         (struct gcd_values_facts){ .kind = options->kind, .max_string = v->options.max_string };
@@ -270,8 +269,7 @@ static uint32_t copy_ascii(const uint8_t *utf16, uint32_t units, char *buffer)
 uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *utf16, uint32_t units,
                            char buffer[VALUES_TEXT_BYTES])
 {
-    uint32_t most = o->max_string != 0 ? o->max_string : GCD_MAX_STRING;
-    most = most < GCD_MAX_STRING_LIMIT ? most : GCD_MAX_STRING_LIMIT;
+    uint32_t most = values_max_string(o);
     if (units > most) {
         units = most;
         if (units > 0 && (utf16[2 * units - 1] & 0xfc) == 0xd8) /* half of a character */

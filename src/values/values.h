@@ -45,6 +45,13 @@ struct values_object {
     uint32_t batch; /* in which it was read */
 };
 
+/* Units of UTF-16 that are kept of a text. */
+static inline uint32_t values_max_string(const struct gcd_values_options *o)
+{
+    uint32_t most = o->max_string != 0 ? o->max_string : GCD_MAX_STRING;
+    return most < GCD_MAX_STRING_LIMIT ? most : GCD_MAX_STRING_LIMIT;
+}
+
 struct gcd_values {
     struct gcd_alloc alloc;
     struct gcd_values_options options;

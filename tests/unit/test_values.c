@@ -104,6 +104,17 @@ static void long_texts_keep_their_length_and_whole_characters(void **state)
     values_free(v);
 }
 
+static void texts_beyond_the_largest_limit_are_cut(void **state)
+{
+    (void)state;
+    struct gcd_values *v = new_values(GCD_VALUES_STRINGS, 2 * GCD_MAX_STRING_LIMIT);
+    struct values_content c = { .length = GCD_MAX_STRING_LIMIT + 1, .bytes = 1, .utf8 = "x" };
+    assert_int_equal(values_add(v, 8, 0, &c, NULL), GCD_OK);
+    assert_true(gcd_values_text(v, gcd_values_find(v, 8)).cut);
+    assert_int_equal(gcd_values_facts(v)->max_string, GCD_MAX_STRING_LIMIT);
+    values_free(v);
+}
+
 /* Runs of ASCII are converted another way: every place of a character that is none. */
 static void every_character_is_converted_as_one_by_one(void **state)
 {
@@ -347,6 +358,7 @@ int main(void)
         cmocka_unit_test(equal_texts_are_kept_once),
         cmocka_unit_test(equal_hashes_of_different_texts_are_told_apart),
         cmocka_unit_test(long_texts_keep_their_length_and_whole_characters),
+        cmocka_unit_test(texts_beyond_the_largest_limit_are_cut),
         cmocka_unit_test(every_character_is_converted_as_one_by_one),
         cmocka_unit_test(a_text_takes_24_bytes_beside_its_characters),
         cmocka_unit_test(parts_have_all_values_in_little_room),

@@ -577,8 +577,7 @@ static gcd_status give_values_begin(struct clr_events *e, struct gcd_event *ret)
     struct recorded_values v = { .gc_number = GC_NUMBER,
                                  .walk_number = WALK,
                                  .kind = o->kind,
-                                 .max_string =
-                                     o->max_string != 0 ? o->max_string : GCD_MAX_STRING };
+                                 .max_string = values_max_string(o) };
     (void)next_phase(e);
     if (o->kind == GCD_VALUES_NONE) {
         e->phase = DONE;
