@@ -443,7 +443,7 @@ void follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool compact
 
 static gcd_status apply(struct follow *f, const struct follow_waiting *w, struct gcd_error *err)
 {
-    const uint8_t *payload = f->payloads + w->off;
+    const uint8_t *payload = w->bytes > 0 ? f->payloads + w->off : NULL;
     struct gcd_event ev = { .provider = GCD_PROVIDER_RUNTIME,
                             .id = w->id,
                             .version = w->version,

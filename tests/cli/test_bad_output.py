@@ -176,15 +176,15 @@ class BadOutput(CliTest):
         if SANITIZED:
             self.skipTest("sanitizers need address space")
         self.put("big", big_trace(200000))
-        codes = set()
-        for kib in range(3000, 12000, 250):
+        codes = []
+        for kib in range(3000, 24000, 250):         # what the libraries and the program itself take differs between builds
             def limit(most=kib * 1024):
                 resource.setrlimit(resource.RLIMIT_AS, (most, most))
             process = self.start("convert", "big", "-o", "out", "-q", preexec_fn=limit)
             _, err = process.communicate()
             if process.returncode == 127 or b"shared libraries" in err:
                 continue                            # not even the loader had enough
-            codes.add(process.returncode)
+            codes.append(process.returncode)
             self.assertIn(process.returncode, (0, 1), (kib, err))
             if process.returncode == 1:
                 self.assertRegex(err, rb"\Agcdumpc: (big|out): .*out of memory.*\n\Z")
@@ -192,7 +192,9 @@ class BadOutput(CliTest):
             if process.returncode == 0:
                 os.unlink(self.path("out"))
             self.assertEqual(sorted(self.folder()), ["big", "in"])
-        self.assertEqual(codes, {0, 1})
+            if codes[-4:] == [0] * 4:
+                break
+        self.assertEqual(set(codes), {0, 1})
 
 
 if __name__ == "__main__":

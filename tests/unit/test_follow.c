@@ -342,6 +342,21 @@ static void test_samples_of_one_stack_and_type_are_one_total(void **state)
     done(&l);
 }
 
+/* No payload was kept yet, so there is no memory in which one could be. */
+static void test_an_event_without_a_payload_comes_first(void **state)
+{
+    (void)state;
+    static const uint16_t ids[] = { 1, 2, 10, 21, 22, 23, 303 };
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        struct lab l;
+        begin(&l);
+        tb_event(&l.t, TB_RUNTIME, ids[i], 0, "", 0);
+        run(&l);
+        check(&l, NULL, 0, 0, 0);
+        done(&l);
+    }
+}
+
 static void test_every_allocation_can_fail(void **state)
 {
     (void)state;
@@ -383,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_collections_that_were_not_followed),
         cmocka_unit_test(test_the_chance_of_a_sample),
         cmocka_unit_test(test_samples_of_one_stack_and_type_are_one_total),
+        cmocka_unit_test(test_an_event_without_a_payload_comes_first),
         cmocka_unit_test(test_every_allocation_can_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
