@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import struct
 
 from cli_support import SOURCE, SPARSE, CliTest, main, trace, types_trace
 from sample_heaps import write
@@ -109,6 +110,11 @@ def v8(name):
     return head + name[len(head):].replace(" ", "") if name[len(head):].startswith("<") else name
 
 
+def label(name):
+    name = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return HIDDEN.sub(lambda m: "".join(rf"\\u{unit:04x}" for unit in struct.unpack(f"<{len(m[0].encode('utf-16-le')) // 2}H", m[0].encode("utf-16-le"))), name)
+
+
 def cell(name):
     return ("'" if name[0] in "'=+-@\t" else "") + name
 
@@ -116,7 +122,7 @@ def cell(name):
 # How a format writes a name, and how that is read back.
 SPELLINGS = {
     "text": text, "json": lambda name: json.dumps(name)[1:-1], "csv": lambda name: text(cell(name).replace('"', '""')),
-    "prometheus": lambda name: name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"), "v8": v8,
+    "prometheus": label, "v8": v8,
     "collapsed": lambda name: text(name).replace(";", ":"), "page": lambda name: HIDDEN.sub("\ufffd", name),
 }
 

@@ -13,13 +13,23 @@ RECORDINGS = ("net8-wks", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lo
 NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 VALUE = re.compile(r"\d+(\.\d+)?")
-EVIL = ('a"b', "a\\b", "a\nb", "a\\nb", "a{b}", "a,b=\"c\"", "#a", "ä😀", "a\rb", "a\x1b[31m", "a b", "A[\"\\\n]")
+EVIL = ('a"b', "a\\b", "a\nb", "a\\nb", "a{b}", "a,b=\"c\"", "#a", "ä😀", "a\rb", "a\x1b[31m", "a b", "A[\"\\\n]",
+        "a\\u001b[31m", "\u202eA", "\u2028\U000e0041\x9b")
+# What must not be in the file as it is, and the code of it in a label.
+HIDDEN = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\U000e0000-\U000e007f]")
+CODE = re.compile(r"(?:\\u[0-9a-f]{4})+")
+
+
+def label_text(value):
+    """What stands in the file as VALUE."""
+    value = re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), value)
+    return CODE.sub(lambda m: json.loads(f'"{m[0]}"'), value)
 
 
 def parsed(text):
     """metric -> {frozenset of labels: value}; fails on anything that Prometheus would reject."""
     metrics, helped, typed, current = {}, set(), set(), None
-    assert text.endswith("\n")
+    assert text.endswith("\n") and not HIDDEN.search(text)
     for line in text.removesuffix("\n").split("\n"):
         if line.startswith("# HELP "):
             name, help_text = line[7:].split(" ", 1)
@@ -38,7 +48,7 @@ def parsed(text):
             while line[at] != "}":
                 label = LABEL.match(line, at + 1)
                 assert label, line
-                labels.append((label[1], re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), label[2])))
+                labels.append((label[1], label_text(label[2])))
                 at = label.end()
                 assert line[at] in ",}", line
             assert line[at + 1] == " " and VALUE.fullmatch(line[at + 2:]), line
@@ -173,7 +183,7 @@ class Prometheus(CliTest):
 
     def test_process_without_a_name(self):
         """Then it is named after the file, if that is valid text."""
-        for name, label in (("plain", "plain"), (b'a\xff"\\b.nettrace'.decode(errors="surrogateescape"), 'a?"\\b')):
+        for name, label in (("plain", "plain"), (b'a\xff"\\b.nettrace'.decode(errors="surrogateescape"), 'a\ufffd"\\b')):
             self.put(name, types_trace(("A", 1, 24), command_line=""))
             self.assertEqual(self.one(self.metrics(name), "heap_bytes", label), 24)
 

@@ -374,14 +374,20 @@ static void metrics(void **state)
     struct cli_prom p = { .to = f };
     cli_prom_metric(&p, "m", "Help.");
     cli_prom_label(&p, "a", "x\"\\\n\x1b\xc3\xa4");
-    cli_prom_label(&p, "b", "\xff.");
+    cli_prom_label(&p, "b", "\xff.\xc3\xa4");
     cli_prom_value(&p, 7, 1);
     cli_prom_label(&p, "c", "");
     cli_prom_value(&p, 8, 1);
+    cli_prom_label(&p, "d", "\xe2\x80\xae\xf3\xa0\x80\x81\xc2\x9b"); /* U+202E, U+E0001, U+9B */
+    cli_prom_label(&p, "e", "\\u001B \\u001x \\u00");
+    cli_prom_value(&p, 9, 1);
     rewind(f);
     buf[fread(buf, 1, sizeof buf - 1, f)] = '\0';
-    assert_string_equal(buf, "# HELP m Help.\n# TYPE m "
-                             "gauge\nm{a=\"x\\\"\\\\\\n\x1b\xc3\xa4\",b=\"?.\"} 7\nm{c=\"\"} 8\n");
+    assert_string_equal(buf, "# HELP m Help.\n# TYPE m gauge\n"
+                             "m{a=\"x\\\"\\\\\\n\\\\u001b\xc3\xa4\",b=\"\\\\ufffd.\xc3\xa4\"} 7\n"
+                             "m{c=\"\"} 8\n"
+                             "m{d=\"\\\\u202e\\\\udb40\\\\udc01\\\\u009b\","
+                             "e=\"\\\\u005cu001B \\\\u001x \\\\u00\"} 9\n");
     assert_int_equal(fclose(f), 0);
 }
 

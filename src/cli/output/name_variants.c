@@ -212,7 +212,7 @@ static size_t unicode(const char *s, uint32_t *ret)
     return low >= 0xdc00 && low < 0xe000 ? 12 : 0;
 }
 
-/* Undoes backslash escapes of JSON and of Prometheus labels. */
+/* Undoes backslash escapes of JSON. */
 static void unescape(const char *s, struct text *to)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -229,6 +229,15 @@ static void unescape(const char *s, struct text *to)
         i += at != NULL ? 2 : n > 0 ? n : 1;
     }
     to->s[to->n] = '\0';
+}
+
+/* Undoes those of Prometheus labels, whose codes are escaped themselves. */
+static void from_label(const char *s, struct text *to)
+{
+    struct text again = { to->s, 0 };
+    unescape(s, to);
+    unescape(again.s, &again); /* it never grows */
+    to->n = again.n;
 }
 
 /* Undoes doubled quotes, and drops the apostrophe that keeps spreadsheets from reading a formula.
@@ -268,8 +277,8 @@ static void from_page(const char *s, struct text *to)
 
 bool cli_variants_of(const char *text, size_t n, struct cli_variants *v)
 {
-    static void (*const readings[])(const char *s, struct text *to) = { unescape, from_csv,
-                                                                        from_cut, from_page };
+    static void (*const readings[])(
+        const char *s, struct text *to) = { unescape, from_label, from_csv, from_cut, from_page };
     char *own = strndup(text, n), *room = malloc(n + 2);
     *v = (struct cli_variants){ .n = 0 };
     bool ok = own != NULL && room != NULL && add_spellings(v, own);

@@ -1,11 +1,10 @@
 #include "output/prom.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "term/term.h"
+#include <gcdumpc/unstable/text/shown.h>
 
 void cli_prom_metric(struct cli_prom *p, const char *name, const char *help)
 {
@@ -14,30 +13,39 @@ void cli_prom_metric(struct cli_prom *p, const char *name, const char *help)
     fprintf(p->to, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-static bool is_utf8(const char *s)
+/* A backslash that would look like the beginning of one of our codes. */
+static bool begins_code(const char *s)
 {
-    /* NULL also when out of memory: the label is shorter then, but correct */
-    json_t *j = json_string(s);
-    json_decref(j);
-    return j != NULL;
+    return s[0] == '\\' && s[1] == 'u' && strspn(s + 2, "0123456789abcdefABCDEF") >= 4;
+}
+
+/* Codes instead of "?": names that differ must stay different, because two equal series make the
+ * whole file invalid. */
+static void put_code(FILE *to, uint32_t c)
+{
+    if (c > 0xffff)
+        fprintf(to, "\\\\u%04" PRIx32, 0xd800 + ((c - 0x10000) >> 10));
+    fprintf(to, "\\\\u%04" PRIx32, c > 0xffff ? 0xdc00 + (c & 0x3ff) : c);
 }
 
 void cli_prom_label(struct cli_prom *p, const char *key, const char *value)
 {
-    bool utf8 = is_utf8(value), terminal = isatty(fileno(p->to));
     if (!p->labeled)
         fprintf(p->to, "%s{", p->metric);
     fprintf(p->to, "%s%s=\"", p->labeled ? "," : "", key);
-    for (const char *s = value; *s != '\0'; s++)
-        if (*s == '\n')
+    for (size_t n; *value != '\0'; value += n) {
+        uint32_t c;
+        bool shown;
+        n = gcd_text_next(value, strlen(value), &c, &shown);
+        if (c == '\n')
             fputs("\\n", p->to);
-        else if (*s == '\\' || *s == '"')
-            fprintf(p->to, "\\%c", *s);
-        else if (terminal) /* distinct names must stay distinct: two equal series make the whole
-                              file invalid */
-            s += cli_print_char(p->to, s) - 1;
+        else if (!shown || begins_code(value))
+            put_code(p->to, c);
+        else if (c == '\\' || c == '"')
+            fprintf(p->to, "\\%c", (char)c);
         else
-            putc((signed char)*s < 0 && !utf8 ? '?' : *s, p->to);
+            (void)fwrite(value, 1, n, p->to);
+    }
     putc('"', p->to);
     p->labeled = true;
 }

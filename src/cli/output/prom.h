@@ -23,7 +23,9 @@ struct cli_prom {
 
 /* Begins a metric.  HELP: one line without backslashes.  Both must live until the next metric. */
 void cli_prom_metric(struct cli_prom *p, const char *name, const char *help);
-/* VALUE: any text; if it is not UTF-8, all bytes beyond ASCII become "?". */
+/* VALUE: any text.  Characters that control the display become codes as in JSON: the label of
+ * ESC is "\\u001b" in the file, which Prometheus reads as \u001b; a byte that is not UTF-8
+ * becomes \ufffd.  A text that looks like such a code begins with \u005c instead. */
 void cli_prom_label(struct cli_prom *p, const char *key, const char *value);
 /* Writes VALUE / UNIT exactly; UNIT is a power of 10. */
 void cli_prom_value(struct cli_prom *p, uint64_t value, uint64_t unit);
