@@ -33,8 +33,8 @@ bool findings_is_named(const char *name, const char *space, const char *last)
     size_t n = strlen(space), k = strlen(last);
     bool in_space = strncmp(name, space, n) == 0;
     const char *p = in_space ? name + n : name;
-    if (suspects_is_array(name))
-        return false;
+    if ((!in_space && strncmp(name, last, k) != 0) || suspects_is_array(name))
+        return false; /* the first, because most types are of a program */
     for (;;) { /* outer types */
         size_t end = strcspn(p, "+.`[<");
         const char *next = after_arguments(p + end);
