@@ -209,6 +209,8 @@ struct gcd_module {
     /* of the CodeView record that the runtime reported; zeros = unknown */
     uint8_t pdb_guid[16];
     uint32_t pdb_age;
+    /* where the compiler wrote its symbol file, as the runtime sent it; NULL = unknown */
+    const char *pdb_path;
     uint32_t flags; /* of the module event */
     bool described; /* a module event was received; otherwise only types refer to it */
     /* from its file */

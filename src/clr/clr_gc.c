@@ -333,6 +333,8 @@ gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret
         if (c.err == GCD_OK) { /* a short one is as good as an old one */
             memcpy(m.pdb_guid, guid, sizeof m.pdb_guid);
             m.pdb_age = age;
+            m.pdb_path = gcd_cur_utf16z(&c, &units);
+            m.pdb_path_units = c.err == GCD_OK ? units : 0;
         }
     }
     if (st == GCD_OK)

@@ -160,6 +160,8 @@ struct gcd_clr_module {
     size_t path_units;
     uint8_t pdb_guid[16]; /* zeros: version 0 or 1, or the file has no CodeView record */
     uint32_t pdb_age;
+    const uint8_t *pdb_path; /* UTF-16LE, ManagedPdbBuildPath; none: no units */
+    size_t pdb_path_units;
 };
 gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret);
 

@@ -145,6 +145,7 @@ struct heap_type {
 struct heap_module {
     struct heap_known known;
     const char *path; /* "" for a module created in memory */
+    const char *pdb_path;
     uint64_t id, assembly;
     uint32_t flags, pdb_age;
     uint8_t pdb_guid[16];

@@ -261,13 +261,14 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     }
     struct heap_module *to = &h->modules[i];
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
-    to->path = "";
+    to->path = to->pdb_path = "";
     to->id = m.id;
     to->assembly = m.assembly;
     to->flags = m.flags;
     memcpy(to->pdb_guid, m.pdb_guid, sizeof to->pdb_guid);
     to->pdb_age = m.pdb_age;
-    return heap_text_utf16(h, m.path, m.path_units, &to->path, err);
+    GCD_TRY(heap_text_utf16(h, m.path, m.path_units, &to->path, err));
+    return heap_text_utf16(h, m.pdb_path, m.pdb_path_units, &to->pdb_path, err);
 }
 
 static bool is_same_assembly(const struct heap_known *k, const void *description)

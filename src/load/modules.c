@@ -13,6 +13,7 @@ static void add_described(struct gcd_dump *d, const struct heap_module *from,
                                .path = from->path,
                                .assembly = heap_assembly_name(d->heap, from->assembly),
                                .pdb_age = from->pdb_age,
+                               .pdb_path = from->pdb_path[0] != '\0' ? from->pdb_path : NULL,
                                .flags = from->flags,
                                .described = true,
                                .problem = "" };

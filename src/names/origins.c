@@ -170,15 +170,48 @@ static const struct gcd_module *entry_of(const struct gcd_summary *s)
     return entry;
 }
 
+/* The part of PATH that the projects of one build share, whatever their folders: "/src", "/tmp", a
+ * user's home, "C:\\Users\\ann"; 0 bytes = the compiler was told to leave it out ("X.pdb", "/_/…").
+ */
+static size_t build_root_bytes(const char *path)
+{
+    static const char *const homes[] = { "home", "Users", "users" };
+    static const char slashes[] = "/\\";
+    size_t n = path[0] != '\0' && path[1] == ':' ? 2 : 0;
+    if (path[n] != '/' && path[n] != '\\')
+        return 0;
+    size_t first = strcspn(path + ++n, slashes);
+    if (path[n] == '_' || path[n + first] == '\0')
+        return 0;
+    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
+        if (strlen(homes[i]) == first && memcmp(path + n, homes[i], first) == 0)
+            return n + first + 1 + strcspn(path + n + first + 1, slashes);
+    return n + first;
+}
+
+/*
+ * Many packages have no key, but their symbol files say that they were compiled elsewhere: the
+ * projects of one program have one build, with the same root and the same options.
+ */
+static bool is_built_elsewhere(const struct gcd_module *m, const struct gcd_module *entry)
+{
+    size_t n = entry != NULL && entry->pdb_path != NULL ? build_root_bytes(entry->pdb_path) : 0;
+    return n > 0 && m->pdb_path != NULL &&
+           (build_root_bytes(m->pdb_path) != n || memcmp(m->pdb_path, entry->pdb_path, n) != 0);
+}
+
 static enum gcd_origin module_origin(const struct gcd_module *m, const struct gcd_module *entry)
 {
+    const enum gcd_origin unsigned_one =
+        is_built_elsewhere(m, entry) ? GCD_ORIGIN_LIBRARY : GCD_ORIGIN_OWN;
+
     if (m == entry)
         return GCD_ORIGIN_OWN;
     if (is_in_shared_framework(m->path))
         return GCD_ORIGIN_FRAMEWORK;
     if (is_read(m)) {
         if (!m->has_public_key)
-            return GCD_ORIGIN_OWN;
+            return unsigned_one;
         if (is_microsoft_key(m->public_key_token))
             return GCD_ORIGIN_FRAMEWORK;
         bool same = entry != NULL && entry->has_public_key &&
@@ -192,7 +225,7 @@ static enum gcd_origin module_origin(const struct gcd_module *m, const struct gc
     return is_framework_name(m->assembly) ||
                    is_framework_name(gcd_module_name(m->path, &(size_t){ 0 }))
                ? GCD_ORIGIN_FRAMEWORK
-               : GCD_ORIGIN_OWN;
+               : unsigned_one;
 }
 
 /* For a recording that ended before it named its modules. */

@@ -354,7 +354,24 @@ static void modules_and_runtimes(void **state)
     assert_int_equal(gcd_clr_module(&ev, &m), GCD_OK);
     assert_true(m.id == UINT64_C(0x1111111111111111) &&
                 m.assembly == UINT64_C(0x2222222222222222) &&
-                is_text(m.path, m.path_units, "path"));
+                is_text(m.path, m.path_units, "path") && m.pdb_path_units == 0);
+    size_t old = body.n;
+    tb_utf16z(&body, "native");
+    tb_u16(&body, 0);
+    for (uint8_t k = 1; k <= 16; k++)
+        tb_u8(&body, k);
+    tb_u32(&body, 17);
+    size_t age = body.n;
+    tb_utf16z(&body, "/src/X.pdb");
+    for (size_t n = old; n <= body.n; n++) {
+        ev = event(2, 4, n);
+        assert_int_equal(gcd_clr_module(&ev, &m), GCD_OK);
+        assert_int_equal(m.pdb_age, n >= age ? 17 : 0);
+        assert_int_equal(m.pdb_guid[15], n >= age ? 16 : 0);
+        assert_int_equal(m.pdb_path_units, n == body.n ? 10 : 0);
+    }
+    assert_true(is_text(m.pdb_path, m.pdb_path_units, "/src/X.pdb"));
+    body.n = old;
     body.n -= 10;
     tb_u32(&body, 7);
     tb_utf16z(&body, "name");

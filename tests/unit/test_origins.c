@@ -7,6 +7,11 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 
+/* in parts: no file may have the path of a machine */
+#define HOME \
+    "/"      \
+    "home"
+
 static struct gcd_error err = GCD_ERROR_INIT;
 
 #define FRAMEWORK "/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.1/"
@@ -130,6 +135,61 @@ static void the_place_of_the_file_decides(void **state)
     assert_int_equal(
         of_module((struct gcd_module){ .path = "/srv/shared/Microsoft.Orders/X.dll" }, "X", ""),
         GCD_ORIGIN_OWN);
+}
+
+/* The origin of an unsigned module compiled at PATH, in a program compiled at ENTRY. */
+static enum gcd_origin of_built(const char *entry, const char *path, enum gcd_module_state known)
+{
+    const struct gcd_type t = { .name = "X", .raw_name = "X", .module_path = "", .named = true };
+    const struct gcd_module modules[] = {
+        { .path = "/srv/X.dll", .assembly = "X", .pdb_path = path, .state = known },
+        { .path = "/srv/Shop.dll", .assembly = "Shop", .pdb_path = entry, READ },
+    };
+    struct gcd_summary s = { .types = &t,
+                             .type_count = 1,
+                             .modules = modules,
+                             .module_count = 2,
+                             .command_line = "dotnet Shop.dll",
+                             .process_name = "" };
+    struct gcd_origins *o = origins_of(&s, NULL);
+    enum gcd_origin ret = gcd_origins_get(o, 0);
+    gcd_origins_free(o);
+    return ret;
+}
+
+static void what_was_compiled_elsewhere_is_a_library(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry, *path;
+        enum gcd_origin origin;
+    } cases[] = {
+        { "/src/Shop/obj/Shop.pdb", "/src/Core/obj/X.pdb", GCD_ORIGIN_OWN },
+        { "/src/Shop/obj/Shop.pdb", "/_/src/X/obj/X.pdb", GCD_ORIGIN_LIBRARY },
+        { "/src/Shop/obj/Shop.pdb", "X.pdb", GCD_ORIGIN_LIBRARY },
+        { "/src/Shop/obj/Shop.pdb", "", GCD_ORIGIN_LIBRARY },
+        { "/src/Shop/obj/Shop.pdb", "/srd/X.pdb", GCD_ORIGIN_LIBRARY },
+        { "/src/Shop/obj/Shop.pdb", "/sr/X.pdb", GCD_ORIGIN_LIBRARY },
+        { "/src/Shop/obj/Shop.pdb", NULL, GCD_ORIGIN_OWN },
+        { HOME "/ann/shop/Shop.pdb", HOME "/ann/lib/X.pdb", GCD_ORIGIN_OWN },
+        { HOME "/ann/shop/Shop.pdb", HOME "/runner/work/X.pdb", GCD_ORIGIN_LIBRARY },
+        { "C:\\Users\\ann\\shop\\Shop.pdb", "C:\\Users\\ann\\lib\\X.pdb", GCD_ORIGIN_OWN },
+        { "C:\\Users\\ann\\shop\\Shop.pdb", "C:\\Users\\bob\\X.pdb", GCD_ORIGIN_LIBRARY },
+        { "C:\\work\\shop\\Shop.pdb", "D:\\work\\shop\\X.pdb", GCD_ORIGIN_LIBRARY },
+        { "C:\\work\\shop\\Shop.pdb", "C:\\work\\x\\X.pdb", GCD_ORIGIN_OWN },
+        /* nothing is known of the program */
+        { "/_/src/Shop/obj/Shop.pdb", HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+        { "Shop.pdb", HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+        { "C:Shop.pdb", HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+        { "/Shop.pdb", HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+        { "", HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+        { NULL, HOME "/ann/X.pdb", GCD_ORIGIN_OWN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(of_built(cases[i].entry, cases[i].path, GCD_MODULE_READ), cases[i].origin);
+        assert_int_equal(of_built(cases[i].entry, cases[i].path, GCD_MODULE_NOT_FOUND),
+                         cases[i].origin);
+    }
 }
 
 static void a_file_that_was_not_read_is_known_by_its_name(void **state)
@@ -399,6 +459,7 @@ int main(void)
         cmocka_unit_test(the_key_of_the_module_decides),
         cmocka_unit_test(the_keys_of_microsoft),
         cmocka_unit_test(the_place_of_the_file_decides),
+        cmocka_unit_test(what_was_compiled_elsewhere_is_a_library),
         cmocka_unit_test(a_file_that_was_not_read_is_known_by_its_name),
         cmocka_unit_test(assemblies_made_in_memory),
         cmocka_unit_test(the_entry_assembly),

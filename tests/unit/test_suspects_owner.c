@@ -68,6 +68,34 @@ static void the_nearest_own_object(void **state)
             "held by the static variable s_app.");
 }
 
+/* Objects of a framework that wrap one of the program's own each are known by that one. */
+static void one_own_object_in_each(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned carts;
+        const char *said;
+    } cases[] = { { 20, "Your own types in it: Cart (one in each, 1.2 KiB)." },
+                  { 19, "Your own types in it: Cart (19 objects, 1.1 KiB)." },
+                  { 21, "Your own types in it: Cart (21 objects, 1.2 KiB)." } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, "System.Collections.Generic.List`1[System.Circuit]", 32),
+                 array = child(p, list, "System.Circuit[]", 24 + 8 * 20), last = list;
+        root(p, list, GCD_ROOT_HANDLE, 0, "");
+        for (unsigned i = 0; i < cases[k].carts; i++) {
+            last = i < 20 ? child(p, array, "System.Circuit", 100) : last;
+            child(p, last, "Shop.Cart", 60);
+        }
+        for (unsigned i = cases[k].carts; i < 20; i++)
+            child(p, array, "System.Circuit", 100);
+        struct answer a = ask(p, 0.5);
+        if (strstr(first(a)->sentence, cases[k].said) == NULL)
+            fail_msg("%u: %s", cases[k].carts, first(a)->sentence);
+        forget(a);
+    }
+}
+
 /* Nothing of the program's own holds the list. */
 static void a_list_without_an_owner(void **state)
 {
@@ -598,7 +626,9 @@ static void a_typical_object(void **state)
         /* the index has all of them, but for one as near to the configuration */
         assert_int_equal(s->alike, n);
         assert_string_equal(type_name(a, s->path[0].type), "System.Index");
-        assert_non_null(strstr(s->sentence, " Your own types in it: Job ("));
+        assert_non_null(strstr(s->sentence, n == 100
+                                                ? " Your own types in it: Job (100 objects, "
+                                                : " Your own types in it: Job (3,000 objects, "));
         forget(a);
     }
 }
@@ -906,6 +936,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_own_object),
+        cmocka_unit_test(one_own_object_in_each),
         cmocka_unit_test(a_list_without_an_owner),
         cmocka_unit_test(it_is_not_the_only_way),
         cmocka_unit_test(only_a_static_variable_is_own),

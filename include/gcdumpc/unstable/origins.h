@@ -7,8 +7,9 @@
  * The module decides: its folder (a shared framework), and the public key of its assembly if its
  * file was read (full_names.h).  Microsoft's keys mean framework, including those of ASP.NET Core
  * and Entity Framework.  Another key means library, unless the entry assembly has it, too.  Without
- * a key the module is the program's.  If the file was not read, the name of the module decides; if
- * the module is unknown, the namespace. A generic type has the origin of its definition
+ * a key the module is the program's, unless the path of its symbol file says that it was not
+ * compiled where the entry assembly was.  If the file was not read, the name of the module decides;
+ * if the module is unknown, the namespace. A generic type has the origin of its definition
  * (List<Shop.Order> is the framework's), an array that of its elements, and the state of an
  * asynchronous method that of the method.
  */

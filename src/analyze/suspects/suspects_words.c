@@ -443,6 +443,16 @@ void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
     suspects_put_module(s, p);
 }
 
+/* Has each of the counted objects, or each element of the collection, one own object of part I? */
+static bool is_one_in_each(const struct suspect_words *s, const struct gcd_suspect *p, size_t i)
+{
+    bool elements = p->kind == GCD_SUSPECT_OBJECT && p->element.type != GCD_TYPE_NONE;
+    uint32_t type = elements ? p->element.type : p->type;
+    uint64_t n = elements ? p->element.objects : p->kind == GCD_SUSPECT_TYPE ? p->objects : 0;
+    return n > 1 && (!elements || p->elements == n) && p->own[i].objects == n &&
+           p->own[i].type != s->w->alike[type];
+}
+
 void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
 {
     for (size_t i = 0; i < p->own_count && i < OWN_SHOWN; i++) {
@@ -453,8 +463,11 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
         if (assemblies > 1)
             suspects_put(s, " of %" PRIu32 " assemblies", assemblies);
         suspects_put(s, " (");
-        suspects_put_count(s, p->own[i].objects, call ? "call" : "object",
-                           call ? "calls" : "objects");
+        if (is_one_in_each(s, p, i))
+            suspects_put(s, "one in each");
+        else
+            suspects_put_count(s, p->own[i].objects, call ? "call" : "object",
+                               call ? "calls" : "objects");
         suspects_put(s, ", ");
         suspects_put_bytes(s, p->own[i].bytes);
         suspects_put(s, ")");

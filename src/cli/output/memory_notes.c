@@ -171,7 +171,7 @@ char *cli_memory_parts_text(const struct cli_dump *d, const struct cli_unreachab
         fputs(" What the process had besides is not known.", to);
     if (!sizes[GCD_MEMORY_DEAD].known)
         fputs(s->image.made_from[0] != '\0' ? " Dead objects: --with-dead."
-                                            : " Dead objects are not in this recording.",
+                                            : " Objects that died before the dump are not in it.",
               to);
     free(handles);
     if (fclose(to) != 0) {
