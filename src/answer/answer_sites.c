@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
-#include "base/idmap.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -46,119 +46,15 @@ static const struct answer_column site_columns[] = {
 };
 const struct answer_shape answer_sites_shape = ANSWER_SHAPE(site_columns);
 
-/* The totals of one type whose innermost frame of the program is the same. */
-struct site {
-    uint32_t frame, type, total; /* TOTAL: the one with the most bytes, for its stack */
-    double objects, bytes, variance, allocated_objects, allocated_bytes;
-    uint64_t samples, alive, dead, lost, age_ms;
-};
-
 struct listing {
     const struct answer_of_sites *of;
-    struct gcd_alloc alloc;
-    uint8_t *origins; /* [frame_count] enum gcd_origin */
-    double *of_type;  /* [type_count] living bytes */
-    size_t type_count;
-    struct site *sites;
-    size_t count;
+    struct gcd_site_list *list;
 };
-
-/* The class of a method: all before its last name, and not the dot of ".ctor". */
-static enum gcd_origin origin_of(const struct gcd_origins *o, const struct gcd_site_frame *f)
-{
-    char class[TEXT_BYTES];
-    const char *dot = strrchr(f->method, '.');
-    if (dot == NULL || f->method[0] == '\0')
-        return GCD_ORIGIN_FRAMEWORK; /* unknown code is not the program's own */
-    if (dot > f->method && dot[-1] == '.')
-        dot--;
-    (void)snprintf(class, sizeof class, "%.*s", (int)(dot - f->method), f->method);
-    return gcd_origins_of_name(o, class);
-}
-
-static bool classify_frames(struct listing *l)
-{
-    const struct gcd_sites *s = l->of->sites;
-    l->origins = gcd_mem_new(&l->alloc, s->frame_count + 1);
-    for (size_t i = 0; l->origins != NULL && i < s->frame_count; i++)
-        l->origins[i] = (uint8_t)origin_of(l->of->origins, &s->frames[i]);
-    return l->origins != NULL;
-}
-
-/* The innermost frame of the program itself, else the innermost one; GCD_SITE_NONE without any. */
-static uint32_t site_frame(const struct listing *l, uint32_t stack)
-{
-    const struct gcd_sites *s = l->of->sites;
-    uint32_t first = stack != GCD_SITE_NONE ? s->stacks[stack].frame : GCD_SITE_NONE;
-    for (; stack != GCD_SITE_NONE; stack = s->stacks[stack].caller)
-        if (l->origins[s->stacks[stack].frame] == GCD_ORIGIN_OWN)
-            return s->stacks[stack].frame;
-    return first;
-}
-
-static void add_total(struct site *site, const struct gcd_site_total *t)
-{
-    site->objects += t->alive_objects;
-    site->bytes += t->alive_bytes;
-    site->variance += t->alive_variance;
-    site->allocated_objects += t->objects;
-    site->allocated_bytes += t->bytes;
-    site->samples += t->samples;
-    site->alive += t->alive;
-    site->dead += t->dead;
-    site->lost += t->lost;
-}
-
-/* The number of ID, which is NEXT if it is new; GCD_IDMAP_NONE without memory. */
-static uint32_t number_of(struct gcd_idmap *m, uint64_t id, uint32_t next)
-{
-    uint32_t n = gcd_idmap_get(m, id);
-    return n == GCD_IDMAP_NONE && gcd_idmap_put(m, id, next) ? next : n;
-}
-
-/* Groups the totals, which come with the most bytes first.  Types have their numbers of the
- * summary; more follow for those that it does not have. */
-static bool group(struct listing *l)
-{
-    const struct gcd_sites *s = l->of->sites;
-    const struct gcd_summary *summary = l->of->summary;
-    struct gcd_idmap type_by_id, site_by_key;
-    uint32_t types = summary->type_count;
-    l->type_count = types + s->total_count;
-    l->of_type = gcd_mem_new_array(&l->alloc, l->type_count, sizeof *l->of_type);
-    l->sites = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *l->sites);
-    uint32_t *site_of = gcd_mem_new_array(&l->alloc, s->total_count + 1, sizeof *site_of);
-    bool ok = l->of_type != NULL && l->sites != NULL && site_of != NULL;
-    gcd_idmap_init(&type_by_id, &l->alloc);
-    gcd_idmap_init(&site_by_key, &l->alloc);
-    for (uint32_t i = 0; ok && i < summary->type_count; i++)
-        ok = number_of(&type_by_id, summary->types[i].id, i) != GCD_IDMAP_NONE;
-    for (uint32_t i = 0; ok && i < s->total_count; i++) {
-        const struct gcd_site_total *t = &s->totals[i];
-        uint32_t frame = site_frame(l, t->stack), type = number_of(&type_by_id, t->type_id, types);
-        uint32_t k = number_of(&site_by_key, (uint64_t)frame << 32 | type, (uint32_t)l->count);
-        ok = type != GCD_IDMAP_NONE && k != GCD_IDMAP_NONE;
-        if (!ok)
-            break;
-        types += type == types;
-        if (k == l->count)
-            l->sites[l->count++] = (struct site){ .frame = frame, .type = type, .total = i };
-        add_total(&l->sites[k], t);
-        l->of_type[type] += t->alive_bytes;
-        site_of[i] = k;
-    }
-    for (size_t i = 0; ok && i < s->living_count; i++)
-        l->sites[site_of[s->living[i].total]].age_ms += s->living[i].age_ms;
-    gcd_idmap_done(&type_by_id);
-    gcd_idmap_done(&site_by_key);
-    gcd_mem_free(&l->alloc, site_of, (s->total_count + 1) * sizeof *site_of);
-    return ok;
-}
 
 static int compare_sites(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct listing *l = ctx;
-    const struct site *x = &l->sites[a], *y = &l->sites[b];
+    const struct gcd_site *x = &l->list->items[a], *y = &l->list->items[b];
     bool dead = l->of->also_dead;
     double p = dead ? x->allocated_bytes : x->bytes, q = dead ? y->allocated_bytes : y->bytes;
     return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
@@ -181,7 +77,7 @@ static void frame_text(const struct gcd_site_frame *f, const char *type, char *r
                    type != NULL ? " (" : "", type != NULL ? type : "", type != NULL ? ")" : "");
 }
 
-static const char *type_name(const struct listing *l, const struct site *site)
+static const char *type_name(const struct listing *l, const struct gcd_site *site)
 {
     return site->type < l->of->summary->type_count ? gcd_names_get(l->of->names, site->type)
                                                    : l->of->sites->totals[site->total].type;
@@ -206,7 +102,7 @@ static void put_frames(struct answer *a, const struct listing *l, uint32_t stack
             answer_count(rows, "line", f->line);
         answer_known(rows, "module", f->module);
         answer_text(rows, "origin",
-                    gcd_origin_name((enum gcd_origin)l->origins[s->stacks[stack].frame]));
+                    gcd_origin_name((enum gcd_origin)l->list->origins[s->stacks[stack].frame]));
     }
 }
 
@@ -218,7 +114,7 @@ static void put_line(struct answer *a, const char *text)
 }
 
 /* The program's own callers of the site, a line each. */
-static void put_callers(struct answer *a, const struct listing *l, const struct site *site)
+static void put_callers(struct answer *a, const struct listing *l, const struct gcd_site *site)
 {
     const struct gcd_sites *s = l->of->sites;
     uint32_t stack = s->totals[site->total].stack;
@@ -231,7 +127,7 @@ static void put_callers(struct answer *a, const struct listing *l, const struct 
         return;
     for (stack = s->stacks[stack].caller; stack != GCD_SITE_NONE; stack = s->stacks[stack].caller) {
         uint32_t frame = s->stacks[stack].frame;
-        if (l->origins[frame] != GCD_ORIGIN_OWN && !l->of->full)
+        if (l->list->origins[frame] != GCD_ORIGIN_OWN && !l->of->full)
             continue;
         if (shown++ >= SHOWN_FRAMES && !l->of->full) {
             hidden++;
@@ -246,7 +142,7 @@ static void put_callers(struct answer *a, const struct listing *l, const struct 
     }
 }
 
-static void put_site(struct answer *a, const struct listing *l, const struct site *site)
+static void put_site(struct answer *a, const struct listing *l, const struct gcd_site *site)
 {
     const struct gcd_sites *s = l->of->sites;
     const struct gcd_site_total *t = &s->totals[site->total];
@@ -254,7 +150,7 @@ static void put_site(struct answer *a, const struct listing *l, const struct sit
     const struct gcd_site_frame *f =
         site->frame != GCD_SITE_NONE ? &s->frames[site->frame] : &unknown;
     const char *type = type_name(l, site);
-    double of_type = l->of_type[site->type];
+    double of_type = l->list->of_type[site->type];
     char text[TEXT_BYTES];
     answer_row(a);
     answer_count(a, "count", rounded(site->objects));
@@ -289,8 +185,8 @@ static void put_sites(struct answer *a, const struct listing *l, const uint32_t 
 {
     const struct answer_of_sites *of = l->of;
     uint64_t shown = 0, matching = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        const struct site *site = &l->sites[order[i]];
+    for (size_t i = 0; i < l->list->count; i++) {
+        const struct gcd_site *site = &l->list->items[order[i]];
         double bytes = of->also_dead ? site->allocated_bytes : site->bytes;
         if ((site->alive == 0 && !of->also_dead) || bytes < (double)of->page.min_bytes)
             continue;
@@ -305,70 +201,141 @@ static void put_sites(struct answer *a, const struct listing *l, const uint32_t 
     a->total = matching;
 }
 
-/* The frame with the most bytes of BYTES, and its share of all. */
-static void largest_text(const struct listing *l, const double *bytes, uint64_t samples, char *ret)
+/* ---- sites of a suspect ---- */
+
+static const struct answer_column part_columns[] = {
+    FIELD("bytes", ANSWER_BYTES),         FIELD("share", ANSWER_SHARE),
+    FIELD("alive_samples", ANSWER_COUNT), FIELD("method", ANSWER_TEXT),
+    FIELD("file", ANSWER_TEXT),           FIELD("line", ANSWER_COUNT),
+    FIELD("module", ANSWER_TEXT),
+};
+const struct answer_shape answer_site_parts_shape = ANSWER_SHAPE(part_columns);
+
+/* The samples of one frame. */
+struct part {
+    double bytes;
+    uint64_t samples;
+};
+
+static int compare_parts(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct part *parts = ctx;
+    double p = parts[a].bytes, q = parts[b].bytes;
+    return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/* Marks in INSIDE [nodes] what S holds, or of a type, its objects with what they hold. */
+static void mark_inside(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                        uint8_t *inside)
+{
+    const struct gcd_graph *g = gcd_session_graph(of->session);
+    const struct gcd_dominators *d = of->dominators;
+    const uint32_t *order = gcd_dominators_order(d);
+    for (uint32_t i = 0; i < gcd_dominators_reachable(d); i++) {
+        uint32_t parent = gcd_dominators_parent(d, order[i]);
+        bool own = s->kind == GCD_SUSPECT_TYPE ? gcd_graph_node_type(g, order[i]) == s->type
+                                               : order[i] == s->node;
+        inside[order[i]] = own || (parent < gcd_graph_node_count(g) && inside[parent] != 0);
+    }
+}
+
+/* Sums up the living samples INSIDE in PARTS [frames]; returns their number. */
+static uint64_t sum_parts(const struct listing *l, const struct gcd_graph *g, const uint8_t *inside,
+                          struct part *parts, double *ret_bytes)
 {
     const struct gcd_sites *s = l->of->sites;
-    size_t best = 0;
-    double all = 0;
-    for (size_t i = 0; i < s->frame_count; i++) {
-        all += bytes[i];
-        best = bytes[i] > bytes[best] ? i : best;
+    uint64_t samples = 0;
+    for (size_t i = 0; i < s->living_count; i++) {
+        uint32_t node = gcd_graph_find(g, s->living[i].address);
+        uint32_t frame = l->list->items[l->list->site_of[s->living[i].total]].frame;
+        if (node == GCD_NODE_NONE || inside[node] == 0 || frame == GCD_SITE_NONE)
+            continue;
+        parts[frame].bytes += s->living[i].bytes;
+        parts[frame].samples++;
+        *ret_bytes += s->living[i].bytes;
+        samples++;
     }
-    const struct gcd_site_frame *f = &s->frames[best];
+    return samples;
+}
+
+static void put_part(struct answer *a, const struct gcd_site_frame *f, const struct part *part,
+                     double all)
+{
+    answer_row(a);
+    answer_count(a, "bytes", rounded(part->bytes));
+    answer_share(a, "share", rounded(part->bytes), rounded(all));
+    answer_count(a, "alive_samples", part->samples);
+    answer_known(a, "method", f->method);
+    answer_known(a, "file", f->file);
+    if (f->line != 0)
+        answer_count(a, "line", f->line);
+    answer_known(a, "module", f->module);
+}
+
+static void part_text(const struct gcd_site_frame *f, const struct part *part, double all,
+                      uint64_t samples, char *ret)
+{
     char line[300] = "";
-    if (!(bytes[best] > 0))
-        return;
     if (f->line != 0)
         (void)snprintf(line, sizeof line, " (%.255s:%u)", gcd_file_name(f->file),
                        (unsigned)f->line);
     (void)snprintf(ret, ANSWER_SITE_BYTES,
                    "Allocated in %.600s%s: %u %% of what was sampled of it (%s objects).",
-                   method_of(f), line, (unsigned)(100 * bytes[best] / all + 0.5),
+                   method_of(f), line, (unsigned)(100 * part->bytes / all + 0.5),
                    GCD_DIGITS(samples));
 }
 
-gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,
-                               const uint8_t *inside, char *ret, struct gcd_error *err)
+bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                         struct answer *parts, char *text)
 {
-    struct listing l = { .of = of, .alloc = gcd_alloc_or_default(NULL) };
-    const struct gcd_sites *s = of->sites;
+    const struct gcd_sites *sites = gcd_session_sites(of->session);
+    const struct gcd_graph *g = gcd_session_graph(of->session);
+    struct answer_of_sites all = { .sites = sites };
+    struct listing l = { .of = &all };
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    size_t n = gcd_graph_node_count(g), frames = sites != NULL ? sites->frame_count : 0;
     uint64_t samples = 0;
-    double *bytes = gcd_mem_new_array(&l.alloc, s->frame_count + 1, sizeof *bytes);
-    bool ok = bytes != NULL && classify_frames(&l);
-    ret[0] = '\0';
-    for (size_t i = 0; ok && i < s->living_count; i++) {
-        uint32_t node = gcd_graph_find(g, s->living[i].address);
-        uint32_t frame = site_frame(&l, s->totals[s->living[i].total].stack);
-        if (node == GCD_NODE_NONE || inside[node] == 0 || frame == GCD_SITE_NONE)
-            continue;
-        bytes[frame] += s->living[i].bytes;
-        samples++;
+    double bytes = 0;
+    text[0] = '\0';
+    if (sites == NULL || s->node == GCD_NODE_NONE ||
+        (s->kind != GCD_SUSPECT_OBJECT && s->kind != GCD_SUSPECT_HANDLERS &&
+         s->kind != GCD_SUSPECT_TYPE))
+        return true;
+    uint8_t *inside = gcd_mem_new(&a, n + 1);
+    struct part *sums = gcd_mem_new_array(&a, frames + 1, sizeof *sums);
+    bool ok = inside != NULL && sums != NULL &&
+              gcd_site_list_new(sites, gcd_graph_summary(g), of->origins, &l.list, NULL) == GCD_OK;
+    if (ok) {
+        mark_inside(of, s, inside);
+        samples = sum_parts(&l, g, inside, sums, &bytes);
     }
+    uint32_t *order = ok ? gcd_sort_order(&a, frames, compare_parts, sums) : NULL;
+    ok = ok && order != NULL;
+    for (size_t i = 0; ok && i < frames && sums[order[i]].samples > 0; i++)
+        put_part(parts, &sites->frames[order[i]], &sums[order[i]], bytes);
     if (ok && samples >= FEWEST_SAMPLES)
-        largest_text(&l, bytes, samples, ret);
-    gcd_mem_free(&l.alloc, bytes, (s->frame_count + 1) * sizeof *bytes);
-    gcd_mem_free(&l.alloc, l.origins, s->frame_count + 1);
-    return ok ? GCD_OK : gcd_fail_nomem(err, "finding the site of a suspect");
+        part_text(&sites->frames[order[0]], &sums[order[0]], bytes, samples, text);
+    gcd_mem_free(&a, order, frames * sizeof *order);
+    gcd_mem_free(&a, sums, (frames + 1) * sizeof *sums);
+    gcd_mem_free(&a, inside, n + 1);
+    gcd_site_list_free(l.list);
+    return ok;
 }
+
+/* ---- all sites ---- */
 
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
                         struct gcd_error *err)
 {
-    struct listing l = { .of = of, .alloc = gcd_alloc_or_default(NULL) };
-    const struct gcd_sites *s = of->sites;
-    struct answer *a = *ret = answer_new(NULL, &answer_sites_shape);
-    bool ok = a != NULL && classify_frames(&l) && group(&l);
-    uint32_t *order = ok ? gcd_sort_order(&l.alloc, l.count, compare_sites, &l) : NULL;
-    if (order != NULL)
+    struct listing l = { .of = of };
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    struct answer *a = NULL;
+    GCD_TRY(gcd_site_list_new(of->sites, of->summary, of->origins, &l.list, err));
+    uint32_t *order = gcd_sort_order(&alloc, l.list->count, compare_sites, &l);
+    if (order != NULL && (a = answer_new(NULL, &answer_sites_shape)) != NULL)
         put_sites(a, &l, order);
-    gcd_mem_free(&l.alloc, order, l.count * sizeof *order);
-    gcd_mem_free(&l.alloc, l.sites, (s->total_count + 1) * sizeof *l.sites);
-    gcd_mem_free(&l.alloc, l.of_type, l.type_count * sizeof *l.of_type);
-    gcd_mem_free(&l.alloc, l.origins, s->frame_count + 1);
-    if (order != NULL)
-        return GCD_OK;
-    answer_free(a);
-    *ret = NULL;
-    return gcd_fail_nomem(err, "listing sites");
+    gcd_mem_free(&alloc, order, l.list->count * sizeof *order);
+    gcd_site_list_free(l.list);
+    *ret = a;
+    return a != NULL ? GCD_OK : gcd_fail_nomem(err, "listing sites");
 }

@@ -70,6 +70,7 @@ static const struct answer_column suspect_columns[] = {
     DETAIL("root_kind", ANSWER_TEXT),
     DETAIL("root", ANSWER_TEXT),
     FIELD("sentence", ANSWER_TEXT),
+    FIELD("allocated", ANSWER_TEXT),
     DETAIL("field", ANSWER_TEXT),
     DETAIL("class", ANSWER_TEXT),
     DETAIL("label", ANSWER_TEXT),
@@ -90,6 +91,7 @@ static const struct answer_column suspect_columns[] = {
     ROWS("holds", ANSWER_FOR_ALL, &answer_parts_shape),
     ROWS("content", ANSWER_FOR_PROGRAMS, &answer_parts_shape),
     ROWS("own_types", ANSWER_FOR_ALL, &answer_parts_shape),
+    ROWS("sites", ANSWER_FOR_PROGRAMS, &answer_site_parts_shape),
 };
 const struct answer_shape answer_suspects_shape = ANSWER_SHAPE(suspect_columns);
 
@@ -360,6 +362,16 @@ static void put_rows(struct answer *a, const struct answer_of_suspects *of,
     put_parts(answer_rows(a, "own_types"), of, s->own, s->own_count);
 }
 
+static bool put_sites(struct answer *a, const struct answer_of_suspects *of,
+                      const struct gcd_suspect *s)
+{
+    char text[ANSWER_SITE_BYTES];
+    struct answer *parts = gcd_session_sites(of->session) != NULL ? answer_rows(a, "sites") : NULL;
+    bool ok = answer_suspect_site(of, s, parts, text);
+    answer_known(a, "allocated", text);
+    return ok;
+}
+
 gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
                            struct gcd_error *err)
 {
@@ -391,6 +403,11 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
         answer_text(a, "evidence", s->evidence);
         put_elements(a, of, s);
         put_rows(a, of, s);
+        if (!put_sites(a, of, s)) {
+            answer_free(a);
+            *ret = NULL;
+            return gcd_fail_nomem(err, "finding the site of a suspect");
+        }
     }
     return GCD_OK;
 }

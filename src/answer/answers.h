@@ -268,11 +268,13 @@ extern const struct answer_shape answer_sites_shape;
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
                         struct gcd_error *err);
 
+/* A part of the living samples of something, by the line that allocated them. */
+extern const struct answer_shape answer_site_parts_shape;
 #define ANSWER_SITE_BYTES 1300u
-/* Most of the sampled objects of G that are INSIDE [nodes] were allocated there, in
- * RET[ANSWER_SITE_BYTES]: "Allocated in Shop.SessionStore.Open (SessionStore.cs:41): 96 % ..."; ""
- * for fewer than three samples. */
-gcd_status answer_allocated_in(const struct answer_of_sites *of, const struct gcd_graph *g,
-                               const uint8_t *inside, char *ret, struct gcd_error *err);
+/* Where most of what S holds was allocated, in TEXT[ANSWER_SITE_BYTES]: "Allocated in
+ * Shop.SessionStore.Open (SessionStore.cs:41): 96 % ..."; "" for fewer than three samples.  All its
+ * lines in PARTS; NULL: they are not wanted.  false: out of memory. */
+bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                         struct answer *parts, char *text);
 
 #endif

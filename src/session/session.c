@@ -75,6 +75,7 @@ void gcd_session_free(struct gcd_session *s)
     struct gcd_alloc user = s->user;
     session_drop(s);
     gcd_names_free(s->own_names);
+    gcd_sites_free(s->sites);
     if (s->mine != NULL)
         gcd_mem_free(&user, s->mine, (size_t)gcd_graph_summary(s->graph)->type_count + 1);
     (void)pthread_cond_destroy(&s->moved);
@@ -92,6 +93,17 @@ const struct gcd_graph *gcd_session_graph(const struct gcd_session *s)
 const struct gcd_names *gcd_session_names(const struct gcd_session *s)
 {
     return s->names;
+}
+
+void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites)
+{
+    gcd_sites_free(s->sites);
+    s->sites = sites;
+}
+
+const struct gcd_sites *gcd_session_sites(const struct gcd_session *s)
+{
+    return s->sites;
 }
 
 /* ---- results ---- */

@@ -25,7 +25,7 @@ struct sql_offer {
     const struct sql_table *table;
 };
 
-#define SQL_TABLES 10
+#define SQL_TABLES 12
 
 struct gcd_sql {
     struct gcd_session *session;
@@ -47,6 +47,7 @@ struct gcd_sql {
     const struct gcd_paths *paths;
     const uint32_t *depths;
     const struct gcd_suspects *suspects;
+    struct gcd_site_list *sites;
     uint32_t *by_name; /* [type_count] types by name, then by number */
     struct row_index indexes[ROW_INDEXES];
 };
@@ -134,6 +135,16 @@ GCD_MUST_CHECK gcd_status sql_rows_of(struct gcd_sql *db, int which, uint32_t no
                                       const uint32_t **ret, size_t *ret_n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_dominators(struct gcd_sql *db, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status sql_need_paths(struct gcd_sql *db, struct gcd_error *err);
+
+/* sql_sites.c: the tables sites and samples, empty for a recording without samples. */
+extern const char sql_site_columns[], sql_sample_columns[];
+GCD_MUST_CHECK gcd_status sql_need_sites(struct gcd_sql *db, struct gcd_error *err);
+uint64_t sql_site_rows(const struct gcd_sql *db);
+uint64_t sql_sample_rows(const struct gcd_sql *db);
+gcd_status sql_site_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                           struct gcd_error *err);
+gcd_status sql_sample_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                             struct gcd_error *err);
 
 /* sql_walks.c: path_from_root(object) and reachable_from(object) as tables. */
 int sql_walks_open(struct gcd_sql *db);

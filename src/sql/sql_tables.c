@@ -625,6 +625,15 @@ static gcd_status suspect_column(struct sql_cursor *c, int column, sqlite3_conte
     return GCD_OK;
 }
 
+/* ---- sites ---- */
+
+static gcd_status filter_sites(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                               struct gcd_error *err)
+{
+    GCD_TRY(sql_need_sites(c->db, err));
+    return filter_rows(c, plan, argv, err);
+}
+
 /* ---- list ---- */
 
 #define BY_ID                                                                         \
@@ -775,6 +784,25 @@ const struct sql_table sql_table_list[SQL_TABLES] = {
                  " retained_bytes INTEGER NOT NULL, share REAL NOT NULL, overlaps INTEGER NOT "
                  "NULL, owner_type_id INTEGER",
       .about = "what gcdumpc leaks finds",
+      .plans = { BY_ID } },
+    { .name = "sites",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = sql_site_rows,
+      .filter = filter_sites,
+      .column = sql_site_column,
+      .columns = sql_site_columns,
+      .about = "lines that allocated sampled objects; objects and bytes are what is alive of them, "
+               "estimated (gcdumpc sites)",
+      .plans = { BY_ID } },
+    { .name = "samples",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = sql_sample_rows,
+      .filter = filter_sites,
+      .column = sql_sample_column,
+      .columns = sql_sample_columns,
+      .about = "sampled objects that are alive, with the stack of their allocation",
       .plans = { BY_ID } },
     { .name = "facts",
       .table = TABLE_OF_FACTS,

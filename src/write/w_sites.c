@@ -23,6 +23,7 @@
 #define FRAMES_MAX   512u
 #define BODY_BYTES   (FRAMES_MAX * VARINT_BYTES + 256u)
 #define TEXT_MAX     1000u
+#define TEXTS_MAX    ((size_t)1 << 29)
 
 static uint64_t whole(double n)
 {
@@ -50,7 +51,13 @@ struct profile {
     const struct gcd_sites *s;
     struct gcd_alloc alloc;
     struct gcd_sink *out;
-    struct gcd_idmap strings;   /* hash of a text -> its number; each is written when first used */
+    /* hash of a text -> the last one with it; each is written when first used */
+    struct gcd_idmap strings;
+    struct string {
+        const char *text;
+        uint32_t next; /* the one before with the same hash */
+    } * texts;
+    size_t text_room;
     struct gcd_idmap functions; /* hash of method and file -> number */
     struct gcd_idmap mappings;  /* number of the text -> number */
     uint32_t string_count, function_count, mapping_count;
@@ -61,12 +68,18 @@ struct profile {
 static uint32_t string_number(struct profile *p, const char *text)
 {
     uint64_t hash = gcd_text_hash(text, strlen(text) + 1, GCD_TEXT_HASH);
-    uint32_t i = gcd_idmap_get(&p->strings, hash);
-    if (i != GCD_IDMAP_NONE)
-        return i;
-    i = p->string_count++;
+    uint32_t head = gcd_idmap_get(&p->strings, hash), i = p->string_count;
+    for (uint32_t k = head; k != GCD_IDMAP_NONE; k = p->texts[k].next)
+        if (strcmp(p->texts[k].text, text) == 0)
+            return k;
+    if (!gcd_vec_reserve(&p->alloc, &p->texts, &p->text_room, i + (size_t)1, sizeof *p->texts,
+                         TEXTS_MAX) ||
+        !gcd_idmap_put(&p->strings, hash, i)) {
+        p->full = true;
+        return 0;
+    }
+    p->texts[p->string_count++] = (struct string){ .text = text, .next = head };
     write_bytes(p->out, PROFILE_STRING, text, strlen(text));
-    p->full = p->full || !gcd_idmap_put(&p->strings, hash, i);
     return i;
 }
 
@@ -168,6 +181,7 @@ static gcd_status write_pprof(const struct gcd_sites *s, struct gcd_sink *to, st
         write_location(&p, i);
     for (size_t i = 0; i < s->total_count; i++)
         write_total(&p, &s->totals[i]);
+    gcd_mem_free(&p.alloc, p.texts, p.text_room * sizeof *p.texts);
     gcd_idmap_done(&p.strings);
     gcd_idmap_done(&p.functions);
     gcd_idmap_done(&p.mappings);

@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from cli_support import INCOMPLETE, CliTest, main, small_trace, trace
+from cli_support import INCOMPLETE, SOURCE, CliTest, main, small_trace, trace
 from test_retained_paths import FINALIZER, HANDLE, PINNED, heap
 
 RECORDINGS = ("net8-wks", "net8-svr", "net9-wks", "net9-svr", "net10-wks", "net10-svr", "net10-wks-ranges", "net10-wks-nonames",
@@ -310,6 +310,31 @@ class Leaks(CliTest):
         self.assertEqual(self.json("small")["suspects"], [])
         os.remove(self.path("in.gclog"))
         self.refused(1, "in.gclog: .*", "leaks", "in.gclog")
+
+
+class Sites(CliTest):
+    RECORDING = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+
+    def test_a_suspect_says_where_its_objects_were_allocated(self):
+        suspects = json.loads(self.done("leaks", self.RECORDING, "--json").text)["suspects"]
+        self.assertEqual(len(suspects), 4)
+        text = " ".join(self.done("leaks", self.RECORDING).text.split())
+        rows = list(csv.DictReader(io.StringIO(self.done("leaks", self.RECORDING, "--csv").text, newline="")))
+        for s, row, (method, line, share) in zip(suspects, rows, (("SessionStore.Open", 26, 1), ("Journal.Append", 70, 1), ("Listener..ctor", 41, .92), ("Archive.Keep", 83, 1))):
+            first = s["sites"][0]
+            self.assertEqual((first["method"], first["file"], first["line"]), (f"SiteLab.{method}", "/src/SiteLab/SiteLab.cs", line))
+            self.assertAlmostEqual(first["share"], share, 2)
+            self.assertAlmostEqual(sum(part["share"] for part in s["sites"]), 1)
+            samples = sum(part["alive_samples"] for part in s["sites"])
+            self.assertEqual(s["allocated"], f"Allocated in SiteLab.{method} (SiteLab.cs:{line}): {share:.0%} of what was sampled of it ({samples} objects)."
+                             .replace("%", " %"))
+            self.assertEqual(row["allocated"], s["allocated"])
+            self.assertIn(s["allocated"], text)
+        # the same numbers as of all lines
+        sites = json.loads(self.done("sites", self.RECORDING, "--json").text)["sites"]
+        journal, = [site for site in sites if site["line"] == 70]
+        self.assertEqual([suspects[1]["sites"][0][k] for k in ("bytes", "alive_samples", "module")],
+                         [journal["bytes"], journal["alive_samples"], journal["frames"][0]["module"]])
 
 
 if __name__ == "__main__":

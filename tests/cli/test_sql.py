@@ -282,6 +282,22 @@ class Answers(SqlTest):
             counts[os.path.basename(path)] = len(want)
         self.assertGreaterEqual(counts["evening.nettrace.gz"], 2)
 
+    def test_sampled_allocations(self):
+        recording = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+        rows = lambda sql: json.loads(self.done("sql", recording, "--json", sql).text)["rows"]    # noqa: E731
+        sites = json.loads(self.done("sites", recording, "--json").text)["sites"]
+        same = {"objects": "count", "allocated_objects": "allocated_count"}
+        columns = ["type", "method", "file", "line", "objects", "bytes", "allocated_objects", "allocated_bytes", "samples", "alive_samples", "dead_samples",
+                   "lost_samples"]
+        want = sorted([s[same.get(c, c)] for c in columns] for s in sites)
+        self.assertEqual(sorted(rows(f"SELECT {', '.join(columns)} FROM sites WHERE alive_samples > 0")), want)
+        self.assertEqual(rows("SELECT count(*), sum(o.size_bytes = s.size_bytes), sum(o.address = s.address), sum(o.type = sites.type), "
+                              "sum(stack LIKE '%' || method || '%') FROM samples s JOIN objects o ON o.id = s.object_id JOIN sites ON sites.id = s.site_id"),
+                         [[162, 162, 162, 162, 162]])
+        self.assertEqual(rows("SELECT DISTINCT stack FROM samples JOIN sites ON sites.id = site_id WHERE line = 83"),
+                         [["SiteLab.Archive.Keep (/src/SiteLab/SiteLab.cs:83) < SiteLab.Program.Main (/src/SiteLab/SiteLab.cs:150)"]])
+        self.assertEqual(self.ask("net10-wks", "SELECT count(*) FROM sites", "SELECT count(*) FROM samples")[0][1], [(0,)])
+
     def test_values_of_other_kinds(self):
         """Values compare as in SQLite: a text that is a number is one, other texts and NULL equal nothing."""
         db = self.database("net10-wks")

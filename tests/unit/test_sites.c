@@ -382,6 +382,34 @@ static void test_profiles_have_stacks_and_lines(void **state)
     done(&l);
 }
 
+/* The two texts have the same FNV-1a hash. */
+static void test_names_with_the_same_hash_stay_apart(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ" };
+    struct gcd_site_frame frames[8];
+    struct gcd_sink *to;
+    struct lab l;
+    size_t n;
+    begin(&l, SITE_SAMPLED);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    struct gcd_sites other = *l.sites;
+    assert_in_range(other.frame_count, 2, 8);
+    for (size_t i = 0; i < other.frame_count; i++) {
+        frames[i] = other.frames[i];
+        frames[i].method = names[i % 2];
+    }
+    other.frames = frames;
+    assert_int_equal(gcd_sink_new_memory(NULL, &to, &err), GCD_OK);
+    assert_int_equal(gcd_sites_write(&other, GCD_SITES_PPROF, false, to, &err), GCD_OK);
+    assert_int_equal(gcd_sink_commit(to, &err), GCD_OK);
+    const uint8_t *bytes = gcd_sink_memory(to, &n);
+    for (size_t i = 0; i < 2; i++)
+        assert_non_null(memmem(bytes, n, names[i], strlen(names[i])));
+    gcd_sink_free(to);
+    done(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_damaged_sites_are_refused),
         cmocka_unit_test(test_every_allocation_can_fail),
         cmocka_unit_test(test_profiles_have_stacks_and_lines),
+        cmocka_unit_test(test_names_with_the_same_hash_stay_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/unstable/full_names.h>
+#include <gcdumpc/unstable/origins.h>
 
 #define GCD_SITE_NONE UINT32_MAX
 
@@ -101,6 +102,36 @@ double gcd_site_error(double variance);
 GCD_MUST_CHECK gcd_status gcd_sites_read(struct gcd_input *in, const struct gcd_summary *summary,
                                          const struct gcd_context *context, struct gcd_sites **ret,
                                          struct gcd_error *err);
+
+/* ---- by line and type ---- */
+
+/* All samples of a type that one line of the program allocated. */
+struct gcd_site {
+    /* the innermost frame of the program's own code, else the innermost one; GCD_SITE_NONE: no
+     * stack */
+    uint32_t frame;
+    uint32_t type;  /* in summary.types; from type_count on: types that the dump does not have */
+    uint32_t total; /* the one with the most living bytes: its stack, and the name of the type */
+    uint64_t samples, dead, lost, alive;
+    uint64_t age_ms;                           /* of all living samples together */
+    double objects, bytes, variance;           /* alive, estimated; see gcd_site_error */
+    double allocated_objects, allocated_bytes; /* in the window */
+};
+struct gcd_site_list {
+    const struct gcd_sites *sites;
+    const struct gcd_site *items;
+    size_t count;
+    const uint8_t *origins;  /* [frame_count] enum gcd_origin */
+    const uint32_t *site_of; /* [total_count] in items */
+    const double *of_type;   /* living bytes by gcd_site.type */
+};
+
+/* S must outlive the list.  In the order of the totals.  GCD_E_NOMEM. */
+GCD_MUST_CHECK gcd_status gcd_site_list_new(const struct gcd_sites *s,
+                                            const struct gcd_summary *summary,
+                                            const struct gcd_origins *origins,
+                                            struct gcd_site_list **ret, struct gcd_error *err);
+void gcd_site_list_free(struct gcd_site_list *l);
 
 /* ---- profiles ---- */
 

@@ -124,32 +124,39 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     return v->title != NULL ? GCD_OK : browse_no_memory(err);
 }
 
-static gcd_status add_path(struct browse_view *v, const struct gcd_suspect *s,
-                           const struct gcd_context *call, struct gcd_error *err)
+/* Its sentence, where it was allocated, and advice; then its path. */
+static gcd_status add_suspect(struct browse_view *v, const struct gcd_suspect *s,
+                              const struct gcd_context *call, struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
     struct answer_of_suspects of = { .session = m->session,
                                      .suspects = m->suspects,
                                      .shown = shown(m) };
+    char *text = NULL, site[ANSWER_SITE_BYTES];
     gcd_status st = gcd_session_dominators(m->session, call, &of.dominators, err);
     if (st == GCD_OK)
         st = gcd_session_origins(m->session, call, &of.origins, err);
-    return browse_add_path(v, st, st == GCD_OK ? answer_suspect_path(&of, s, !v->full) : NULL, err);
+    if (st != GCD_OK)
+        return st;
+    if (!answer_suspect_site(&of, s, NULL, site) ||
+        asprintf(&text, "%s%s%s%s%s", s->sentence, site[0] != '\0' ? "\n" : "", site,
+                 s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
+        return browse_no_memory(err);
+    st = browse_add_text(v, text, err);
+    if (st != GCD_OK || s->path_count == 0)
+        return st;
+    return browse_add_path(v, st, answer_suspect_path(&of, s, !v->full), err);
 }
 
 gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *call,
                                struct gcd_error *err)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
-    char *text = NULL;
     if (asprintf(&v->title, "Suspect %u: %s", v->subject + 1, gcd_suspect_kind_title(s->kind)) < 0)
         v->title = NULL;
-    if (v->title == NULL ||
-        asprintf(&text, "%s%s%s", s->sentence, s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
+    if (v->title == NULL)
         return browse_no_memory(err);
-    gcd_status st = browse_add_text(v, text, err);
-    if (st == GCD_OK && s->path_count > 0)
-        st = add_path(v, s, call, err);
+    gcd_status st = add_suspect(v, s, call, err);
     if (st == GCD_OK && s->held_count > 0)
         add_parts(v, "It holds, by type", s->held_count, held_line);
     if (st == GCD_OK && s->content_count > 0)

@@ -120,41 +120,18 @@ static bool print_evidence(const struct leaks *l, int indent, const char *text)
     return ok;
 }
 
-/* Where sampled objects that the suspect holds, or that are of its type, were allocated. */
-static bool print_site(const struct leaks *l, const struct gcd_suspect *s, int indent)
-{
-    bool holds = s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_HANDLERS ||
-                 s->kind == GCD_SUSPECT_TYPE;
-    if (l->d.sites == NULL || s->node == GCD_NODE_NONE || !holds)
-        return true;
-    size_t n = gcd_graph_node_count(l->d.graph);
-    uint8_t *inside = calloc(n + 1, 1);
-    const uint32_t *order = gcd_dominators_order(l->dominators);
-    for (uint32_t i = 0; inside != NULL && i < gcd_dominators_reachable(l->dominators); i++) {
-        uint32_t parent = gcd_dominators_parent(l->dominators, order[i]);
-        bool own = s->kind == GCD_SUSPECT_TYPE
-                       ? gcd_graph_node_type(l->d.graph, order[i]) == s->type
-                       : order[i] == s->node;
-        inside[order[i]] = own || (parent < n && inside[parent] != 0);
-    }
-    struct answer_of_sites of = { .sites = l->d.sites, .origins = l->origins };
-    char text[ANSWER_SITE_BYTES] = "";
-    bool ok = inside != NULL && answer_allocated_in(&of, l->d.graph, inside, text, NULL) == GCD_OK;
-    free(inside);
-    if (text[0] != '\0') {
-        printf("%*s", indent, "");
-        ok = print_wrapped(indent, text) && ok;
-    }
-    return ok;
-}
-
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown, size_t i)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown, i);
     struct answer_of_suspects of = asked(l, shown);
     putchar('\n');
     int indent = printf("%zu.", i + 1);
-    bool ok = print_wrapped(indent, s->sentence) && print_site(l, s, indent);
+    char site[ANSWER_SITE_BYTES];
+    bool ok = print_wrapped(indent, s->sentence) && answer_suspect_site(&of, s, NULL, site);
+    if (ok && site[0] != '\0') {
+        printf("%*s", indent, "");
+        ok = print_wrapped(indent, site);
+    }
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
         ok = print_wrapped(indent, s->advice) && ok;
@@ -341,12 +318,6 @@ static enum cli_exit analyse(struct leaks *l)
         st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
-    if (whole && cli_summary(&l->d)->has_sites && !l->args->view.json &&
-        gcd_sites_read(l->d.input, cli_summary(&l->d), &looking, &l->d.sites, &err) != GCD_OK) {
-        if (err.code == GCD_E_NOMEM || err.code == GCD_E_CANCELED)
-            return cli_fail(l->d.subject, &err);
-        cli_say(l->d.subject, "%s", err.msg);
-    }
     enum cli_exit e = cli_count_unreachable(l->args, &l->d, paths, &l->unreachable);
     if (e != CLI_DONE)
         return e;

@@ -117,7 +117,12 @@ static enum cli_exit judge_sites(const struct cli_args *args, const struct cli_d
     const struct gcd_sites *s = d->sites;
     if (e != CLI_DONE || (s->lost == 0 && s->lost_events == 0))
         return e;
-    if (!args->quiet)
+    if (!args->quiet && s->lost == 0)
+        cli_say(d->subject,
+                "%s event%s %s lost: samples may be missing, so the estimates may be too small",
+                GCD_DIGITS(s->lost_events), gcd_plural(s->lost_events),
+                s->lost_events == 1 ? "was" : "were");
+    else if (!args->quiet)
         cli_say(d->subject,
                 "%s sample%s: not known what became of them, because events were lost or a "
                 "collection moved all objects; they are left out",

@@ -160,6 +160,23 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
+/* Gives the session the sites of its recording.  Damaged ones are only missing. */
+static enum cli_exit take_sites(const struct cli_args *args, struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context(args, "reading sites");
+    struct gcd_sites *sites = NULL;
+    if (d->dump == NULL || d->input == NULL || !cli_summary(d)->has_sites)
+        return CLI_DONE;
+    if (gcd_sites_read(d->input, cli_summary(d), &context, &sites, &err) != GCD_OK) {
+        if (err.code == GCD_E_NOMEM || err.code == GCD_E_CANCELED)
+            return cli_fail(d->subject, &err);
+        cli_say(d->subject, "%s", err.msg);
+    }
+    gcd_session_take_sites(d->session, sites);
+    return CLI_DONE;
+}
+
 enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -179,7 +196,7 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     free(mine);
-    return e;
+    return e == CLI_DONE ? take_sites(args, d) : e;
 }
 
 enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need,

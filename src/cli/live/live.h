@@ -25,6 +25,8 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #define LIVE_MIB (UINT64_C(1) << 20)
+
+#define LIVE_KEYWORD_MOVEMENT UINT64_C(0x400000) /* GCHeapSurvivalAndMovement */
 /*
  * Expected pause per MiB of the process's memory when no earlier dump is known: 10 million objects
  * in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).

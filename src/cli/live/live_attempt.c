@@ -16,9 +16,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define KEYWORD_MOVEMENT UINT64_C(0x400000) /* GCHeapSurvivalAndMovement */
-#define SILENCE_MS       5000u
-#define SAMPLE_MS        100u
+#define SILENCE_MS 5000u
+#define SAMPLE_MS  100u
 /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
 #define PATIENCE_MS 8000u
 /* Without progress for so long, it is the turn of the next process.  The garbage collection of a
@@ -131,7 +130,8 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         .socket_path = l->port == NULL ? l->path : NULL,
         .port = l->port,
         .strategy = strategies[l->args->live.strategy],
-        .keywords = l->args->live.movement ? GCD_IPC_KEYWORDS_HEAP_SNAPSHOT | KEYWORD_MOVEMENT : 0,
+        .keywords =
+            l->args->live.movement ? GCD_IPC_KEYWORDS_HEAP_SNAPSHOT | LIVE_KEYWORD_MOVEMENT : 0,
         .ranges = !l->args->live.no_ranges,
         .buffer_mb = a->buffer_mb,
         .most_bytes = most_bytes,

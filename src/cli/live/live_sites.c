@@ -18,13 +18,13 @@
 #include "input/fail.h"
 #include "input/memory.h"
 #include "live/clock.h"
+#include "live/live.h"
 #include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
 
 #define KEYWORD_GC       UINT64_C(0x1)
-#define KEYWORD_MOVEMENT UINT64_C(0x400000)      /* GCHeapSurvivalAndMovement */
 #define KEYWORD_SAMPLING UINT64_C(0x80000000000) /* AllocationSampling */
 #define FIRST_RANDOM     10u                     /* .NET version with random samples */
 #define FIRST_SUPPORTED  8u
@@ -294,7 +294,7 @@ static enum cli_exit choose_events(const struct live_sites *s, uint64_t *ret_key
     if (major < FIRST_SUPPORTED)
         return cli_error(CLI_FAILED, s->target.subject,
                          "its runtime is older than .NET %u, which sites needs", FIRST_SUPPORTED);
-    *ret_keywords = KEYWORD_GC | (s->args->sites.no_movement ? 0 : KEYWORD_MOVEMENT) |
+    *ret_keywords = KEYWORD_GC | (s->args->sites.no_movement ? 0 : LIVE_KEYWORD_MOVEMENT) |
                     (major >= FIRST_RANDOM ? KEYWORD_SAMPLING : 0);
     *ret_level = major >= FIRST_RANDOM ? 4 : 5;
     return CLI_DONE;

@@ -15,6 +15,12 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/sites.h>
+
+/* Gives S the SITES of its dump, which it frees; no other thread uses S yet. */
+void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
+/* NULL: it has none. */
+const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 
 /* [gcd_origins_new] */
 GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call,
