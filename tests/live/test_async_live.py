@@ -76,6 +76,10 @@ def method(machine):
     return ".".join(filter(None, (m[1], inner))).replace("+", ".") + (m["arguments"] or "").replace("+", ".")
 
 
+# all that the program continues with is in lambdas of one class
+CALLBACK = "lambda in WaitLab.Combined"
+
+
 class Truth:
     """The operations of process PID by the oracle's lines."""
 
@@ -165,7 +169,8 @@ class Truth:
             above = collections.Counter()
             for stack, n in begin.pop(o).items():
                 name = self.name(o)
-                above[stack if name == "" or (len(stack) > 1 and stack[-1] == name) else (*stack, name)] += n
+                names = (name, CALLBACK) if name == "Task.ContinueWith" else (name,)
+                above[stack if name == "" or (len(stack) > 1 and stack[-1] == name) else (*stack, *names)] += n
             waiting = [w for w in waiters[o] if w not in done]
             for w in waiting:
                 begin[w].update(above)

@@ -224,6 +224,30 @@ static const struct sample samples[] = {
         OBJECT(TASKS "ContinuationTaskFromTask", 5, 1, 4),
         OBJECT(TASKS "ContinueWithTaskContinuation", 2, 6), OBJECT(TASK, 3),
         LEAF("System.Action`1[" TASK "]"), LEAF(TASKS "ThreadPoolTaskScheduler") } },
+    /* What it calls, if a compiler has made a class for it; not what is behind another task. */
+    { "1 TaskCompletionSource < Task.ContinueWith < lambda in Shop.Poller\n",
+      { OBJECT("Shop.Kept", 3), OBJECT(TASKS "ContinuationTaskFromTask", 4, 3),
+        OBJECT(TASKS "ContinueWithTaskContinuation", 1, 6), OBJECT(TASK, 2),
+        OBJECT("System.Action`1[" TASK "]", 5), LEAF("Shop.Poller+<>c__DisplayClass3_0"),
+        LEAF(TASKS "ThreadPoolTaskScheduler") } },
+    { "1 TaskCompletionSource < Task.ContinueWith < Shop.Main.work, line 8\n",
+      { OBJECT("Shop.Kept", 3),
+        OBJECT(TASKS "ContinuationTaskFromResultTask`1[System.Int32]", 4, 3),
+        OBJECT(TASKS "ContinueWithTaskContinuation", 1, 9), OBJECT(TASK, 2),
+        OBJECT("System.Action`1[" TASK "]", 5),
+        OBJECT("<StartupCode$FSharp-Core>.$Async+clo@193-1", 6),
+        OBJECT("Microsoft.FSharp.Control.AsyncActivationContents`1[System.Int32]", 5, 7),
+        OBJECT("Microsoft.FSharp.Control.AsyncPrimitives+Bind@588[System.Int32,System.Int32]", 8),
+        LEAF("Shop.Main+work@8-1"), LEAF(TASKS "ThreadPoolTaskScheduler") } },
+    /* a parameter of the method, before its box and the awaiter, is not its continuation */
+    { "1 TaskCompletionSource < Task.WhenAll < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1, 3), OBJECT(CALL, 2, 1, 2), OBJECT(TASK "+WhenAllPromise", 1),
+        OBJECT(TASK, 2) } },
+    { "1 TaskCompletionSource < Task.ContinueWith\n",
+      { OBJECT("Shop.Kept", 3), OBJECT(TASKS "ContinuationTaskFromTask", 4, 3),
+        OBJECT(TASKS "ContinueWithTaskContinuation", 1, 6), OBJECT(TASK, 2, 5),
+        LEAF("System.Action`1[" TASK "]"), LEAF("Shop.Poller+<>c__DisplayClass3_0"),
+        LEAF(TASKS "ThreadPoolTaskScheduler") } },
     { "1 (a delegate that runs or is queued) < Task.ContinueWith\n",
       { OBJECT("Shop.Kept", 1), OBJECT(TASKS "ContinuationResultTaskFromTask`1[System.Int32]", 2),
         LEAF("System.Func`1[System.Int32]") } },
@@ -341,8 +365,10 @@ static void stacks_of_samples(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
         for (unsigned flags = 0; flags <= ASYNC_BARE; flags++) {
-            if (flags == ASYNC_BARE && (strstr(samples[i].want, "TaskAwaiter") != NULL))
-                continue;
+            if (flags == ASYNC_BARE && (strstr(samples[i].want, "TaskAwaiter") != NULL ||
+                                        strstr(samples[i].want, "Shop.Poller") != NULL ||
+                                        strstr(samples[i].want, "Shop.Main") != NULL))
+                continue; /* it takes outer types to know them */
             struct gcd_graph *g = async_graph(samples[i].objects, count_of(&samples[i]), flags);
             struct gcd_async *a = find(g, NULL);
             char *text = async_text(a);

@@ -41,7 +41,8 @@ struct gcd_origins;
 
 /* What a frame is; from DELAY on the innermost frame of a stack. */
 enum gcd_async_kind {
-    GCD_ASYNC_METHOD,   /* an async method */
+    /* an async method; what runs after a task (ContinueWith), as with async { } of F# */
+    GCD_ASYNC_METHOD,
     GCD_ASYNC_WHEN_ALL, /* Task.WhenAll */
     GCD_ASYNC_WHEN_ANY,
     GCD_ASYNC_UNWRAP, /* Task.Run of an async method, Unwrap */

@@ -6,6 +6,7 @@
  *     async_wakers    what tasks and lists of continuations resume
  *     async_waits     what each operation waits for
  *     async_bytes     what only operations keep alive
+ *     async_callback  what runs when a task completes: of ContinueWith, and of async { } in F#
  *     async_stacks    merged stacks
  */
 #ifndef GCD_ANALYZE_ASYNC_ASYNC_H
@@ -36,8 +37,9 @@ enum async_type {
     TYPE_QUEUE,
     TYPE_STEALING_QUEUE, /* thread pool: an array, or an object with one */
     TYPE_RUNTIME_ASYNC,
-    TYPE_THREAD, /* SetOnInvokeMres: resumes a thread */
-    TYPE_TASK,   /* Task and Task<T> themselves, and tasks of unknown kind */
+    TYPE_CALLBACK, /* variables of a lambda or an F# function */
+    TYPE_THREAD,   /* SetOnInvokeMres: resumes a thread */
+    TYPE_TASK,     /* Task and Task<T> themselves, and tasks of unknown kind */
     TYPE_BOX,
     TYPE_WHEN_ALL,
     TYPE_WHEN_ANY,
@@ -157,6 +159,10 @@ const struct async_pair *async_pairs(const struct async *a, uint32_t op, size_t 
 
 /* The label of NODE, which is awaited and is no operation. */
 gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err);
+
+/* The label of what the ContinueWith NODE calls, if it is a lambda or a function of F#; LABEL_NONE
+ * = not found. */
+uint32_t async_callback(const struct async *a, uint32_t node);
 
 gcd_status async_kinds(struct async *a, struct gcd_error *err);
 gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n,

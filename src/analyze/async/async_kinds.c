@@ -216,6 +216,25 @@ static bool is_machine_name(struct naming *n, const char *name)
     return strcmp(name, n->text) != 0;
 }
 
+/* "Shop.Main.work, line 8" for a function of F#, "lambda in Shop.Poller"; not those of the core
+ * library of F#, which stand between a task and what the user wrote. */
+static gcd_status label_callback(struct naming *n, const char *name, uint32_t type,
+                                 struct gcd_error *err)
+{
+    char method[NAME_BYTES];
+    enum gcd_made_of of = gcd_made_of(name);
+    if ((of != GCD_MADE_OF_LAMBDA && of != GCD_MADE_OF_FUNCTION) ||
+        strncmp(name, "Microsoft.FSharp.", strlen("Microsoft.FSharp.")) == 0 ||
+        strncmp(name, "<StartupCode$FSharp-Core>", strlen("<StartupCode$FSharp-Core>")) == 0)
+        return GCD_OK;
+    gcd_made_of_method(name, method, sizeof method);
+    if (method[0] == '\0') /* its outer types are not known */
+        return GCD_OK;
+    set_text(n, of == GCD_MADE_OF_LAMBDA ? "lambda in " : "", method);
+    n->a->types[type] = TYPE_CALLBACK;
+    return label(n, GCD_ASYNC_METHOD, type, err);
+}
+
 static gcd_status classify(struct naming *n, uint32_t type, struct gcd_error *err)
 {
     struct async *a = n->a;
@@ -238,7 +257,7 @@ static gcd_status classify(struct naming *n, uint32_t type, struct gcd_error *er
     const struct known *k = find_known(head);
     if (k == NULL) {
         if (!is_machine_name(n, name))
-            return GCD_OK;
+            return label_callback(n, name, type, err);
         a->types[type] = TYPE_MACHINE;
         return label(n, GCD_ASYNC_METHOD, type, err); /* the label of its box */
     }

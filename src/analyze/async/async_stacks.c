@@ -268,6 +268,7 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
     struct async *a = m->a;
     struct async_op *o = &a->ops[op];
     uint32_t label = a->label_of[gcd_graph_node_type(a->g, o->node)], next;
+    uint32_t callback = o->type == TYPE_CONTINUE_WITH ? async_callback(a, o->node) : LABEL_NONE;
     uint64_t own = a->bytes[op];
     o->flags |= OP_DONE;
     for (uint32_t i = m->parts_of[op]; i != NONE; i = next) {
@@ -279,6 +280,8 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
         own = 0;
         if (o->type != TYPE_AS_TASK) /* its frame would tell nothing */
             GCD_TRY(frame(m, part.frame, label, part.probable, &part.frame, err));
+        if (callback != LABEL_NONE)
+            GCD_TRY(frame(m, part.frame, callback, false, &part.frame, err));
         GCD_TRY(pass_on(m, op, part, err));
     }
     for (uint32_t i = m->first_waiter[op]; i < m->first_waiter[op + 1]; i++) {

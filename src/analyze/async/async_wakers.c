@@ -161,13 +161,31 @@ static size_t own_tasks(enum async_type t, size_t tasks)
     return t == TYPE_CONTINUE_WITH || t == TYPE_WAIT_ASYNC || t == TYPE_AS_TASK ? 1 : 0;
 }
 
+/*
+ * Does BOX refer to TASK among its awaiters, which come after the reference to itself?  Then the
+ * first field of its state machine is what it awaits, as in "Task M(Task t) { await t; }", and
+ * looks like a continuation.
+ */
+static bool awaits(const struct async *a, uint32_t box, uint32_t task)
+{
+    size_t n;
+    bool behind = false;
+    const uint32_t *refs = gcd_graph_node_edges(a->g, box, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (behind && refs[i] == task)
+            return true;
+        behind |= refs[i] == box;
+    }
+    return false;
+}
+
 static gcd_status read_task(struct async *a, uint32_t task, struct gcd_error *err)
 {
     enum async_type type = async_type_of(a, task);
     size_t n, tasks = 0;
     if (type == TYPE_BOX) {
         uint32_t ref = async_continuation(a, task), op = async_op_of(a, task);
-        return ref != GCD_NODE_NONE && op != OP_NONE
+        return ref != GCD_NODE_NONE && op != OP_NONE && !awaits(a, task, ref)
                    ? one(a, task, ref, a->ops[op].machine != task, err)
                    : GCD_OK;
     }

@@ -24,6 +24,13 @@ static class Combined
             kept.Add(Calls.Never(kept).ContinueWith(t => GC.KeepAlive(t)));
         for (int i = 0; i < 5; i++)
             kept.Add(CancelledContinuation(kept));
+        for (int i = 0; i < 4; i++)
+        {
+            kept.Add(OfOthers(Task.WhenAll(Part(kept), Part(kept))));
+            kept.Add(OfOthers(Task.WhenAny(Part(kept), Part(kept))));
+            kept.Add(OfOthers(Part(kept).WaitAsync(TimeSpan.FromHours(5))));
+            kept.Add(OfOthers(Part(kept).ContinueWith(t => GC.KeepAlive(t), TaskScheduler.Default)));
+        }
         Several(kept);
         for (int i = 0; i < 3; i++)
             kept.Add(Task.Run(() => Thread.Sleep(Timeout.Infinite)));
@@ -42,6 +49,8 @@ static class Combined
     }
 
     static async Task AllAsync(List<object> kept) => await Task.WhenAll(Part(kept), Task.CompletedTask, Part(kept), Task.Delay(TimeSpan.FromHours(5)));
+    // a parameter that it awaits stands where others have their continuation
+    static async Task OfOthers(Task others) => await others;
     static async Task<int> AllOfResults(List<object> kept) => (await Task.WhenAll(Result(kept), Result(kept))).Sum();
     static async Task AnyAsync(List<object> kept) => await await Task.WhenAny(Part(kept), Task.Delay(TimeSpan.FromHours(5)));
     static async Task AnyOfThree(List<object> kept) => await Task.WhenAny(Part(kept), Calls.Never(kept), Task.Delay(TimeSpan.FromHours(5)));
