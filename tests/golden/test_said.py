@@ -1,5 +1,6 @@
 """What is said about suspects, with the numbers behind it, in every heap that the unit tests of suspects and findings make: compared with said.txt,
-so that any change is seen.  --bless writes that file: read the difference."""
+so that any change is seen.  --bless writes that file: read the difference.  "all" is a digest of everything that the library tells about a heap;
+with GCDUMPC_PILES=FILE GCDUMPC_PILES_WHOLE=1 the unit test writes what it is a digest of."""
 import os
 import sys
 import tempfile

@@ -175,7 +175,7 @@ static inline struct answer ask(struct pile *p, double share)
 
 static inline void forget(struct answer a)
 {
-    pile_report(a.s);
+    pile_report(a.g, a.d, a.s);
     gcd_suspects_free(a.s);
     gcd_dominators_free(a.d);
     gcd_graph_free(a.g);
