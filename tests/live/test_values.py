@@ -59,11 +59,16 @@ class Values(LiveTest):
         with self.start("churn", PAIRS, "collect", runtime=runtime, **environment) as target:
             for i in range(PASSES):
                 name = f"{i}.nettrace"
-                self.collect(target, name, "--values", "strings", "--quiet")
+                run = self.collect(target, name, "--values", "strings", "--quiet")
                 facts = self.facts(name)
                 n, pairs = self.check_pairs(name)
-                self.assertEqual(facts["kind"], "strings")
-                right, all_of_them, dropped = right + n, all_of_them + pairs, dropped + facts["collected"] + facts["changed"]
+                right, all_of_them = right + n, all_of_them + pairs
+                if facts is not None:
+                    self.assertEqual(facts["kind"], "strings")
+                    dropped += facts["collected"] + facts["changed"]
+                else:                                # on a slow machine another of the forced collections can be that of the dump
+                    self.assertEqual(n, 0)
+                    self.assertRegex(run.stderr, r"values: none \((the dump is of another heap walk|events were lost, or may have been)\)")
                 os.unlink(self.path(name))
         self.assertEqual(all_of_them, PASSES * PAIRS)
         self.assertGreater(right, 0)
