@@ -490,8 +490,7 @@ gcd_status answer_merge(const struct answer_of_heap *of,
     uint8_t *of_class = gcd_mem_new(&alloc, types);
     if (of_class == NULL)
         return gcd_fail_nomem(err, "merging paths");
-    for (uint32_t t = 0; t + 1 < types; t++)
-        of_class[t] = gcd_origins_get(origins, t) != GCD_ORIGIN_FRAMEWORK;
+    gcd_origins_outside_framework(origins, of_class);
     o.field_types = of_class;
     gcd_status st = gcd_merged_tree_new(g, &o, ret, err);
     gcd_mem_free(&alloc, of_class, types);
@@ -521,12 +520,13 @@ static void put_step(struct answer *a, uint32_t depth, uint64_t retained, uint64
 }
 
 /* The field that leads to a type comes before it. */
-static void put_type(struct answer *a, const struct answer_of_heap *of, struct gcd_step_name name)
+static void put_type(struct answer *a, const struct answer_of_heap *of, uint32_t type,
+                     const char *field)
 {
-    bool known = name.field != NULL;
-    answer_format(a, "type", "%s%s%s", known ? name.field : "", known ? ": " : "",
-                  gcd_names_get(gcd_session_names(of->session), name.type));
-    answer_text(a, "field", name.field);
+    bool known = field != NULL;
+    answer_format(a, "type", "%s%s%s", known ? field : "", known ? ": " : "",
+                  gcd_names_get(gcd_session_names(of->session), type));
+    answer_text(a, "field", field);
 }
 
 /* An open level: its end, the number of its lines, and the sums of what it hides. */
@@ -583,7 +583,7 @@ gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_
         put_step(a, depth, s[i].bytes, whole);
         answer_count(a, "count", s[i].objects);
         answer_count(a, "bytes", s[i].own_bytes);
-        put_type(a, of, gcd_merged_tree_name(tree, s[i].label));
+        put_type(a, of, s[i].label, gcd_merged_tree_field(tree, &s[i]));
         answer_depth(a, "type", depth);
         if (depth + 1 < max_depth && s[i].end > i + 1) {
             levels[++depth] = (struct level){ .end = s[i].end };

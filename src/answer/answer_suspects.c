@@ -154,13 +154,11 @@ void answer_field(struct answer *a, const struct gcd_field *f)
 static struct gcd_field field_of_step(const struct answer_of_suspects *of,
                                       const struct gcd_suspect *s, size_t i)
 {
-    const struct gcd_suspect_step *at = &s->path[i], *next = at + 1;
     const struct gcd_fields *fields;
     /* made for the suspects, so there is nothing left that could fail */
-    if (i + 1 >= s->path_count || at->repeats > 1 || at->skipped || next->skipped ||
-        next->dependent || gcd_session_fields(of->session, NULL, &fields, NULL) != GCD_OK)
-        return GCD_FIELD_UNKNOWN;
-    return gcd_fields_between(fields, at->node, next->node);
+    return gcd_session_fields(of->session, NULL, &fields, NULL) == GCD_OK
+               ? gcd_suspect_field(s, i, fields)
+               : GCD_FIELD_UNKNOWN;
 }
 
 /* The text of step I, which is the type of its object with a remark, after BEFORE. */

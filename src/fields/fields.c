@@ -331,12 +331,12 @@ static struct gcd_field element_of_vector(const struct gcd_fields *f, uint32_t n
     return r;
 }
 
-/* An array of values: elements may have been left out, so only the type of the object tells. */
-static struct gcd_field slot_of_element(const struct gcd_fields *f, const struct type_layout *t,
-                                        uint32_t target)
+/* The type of the object alone tells, as for an array of values, elements of which may have been
+ * left out. */
+static struct gcd_field slot_by_type(const struct gcd_fields *f, const struct type_layout *t,
+                                     uint32_t type)
 {
-    struct gcd_field r = nothing(true);
-    uint32_t type = gcd_graph_node_type(f->graph, target);
+    struct gcd_field r = nothing(t->kind != 'o');
     if (type == f->loader_allocator)
         return nothing(false);
     for (uint32_t i = 0; i < t->slot_count; i++) {
@@ -344,7 +344,7 @@ static struct gcd_field slot_of_element(const struct gcd_fields *f, const struct
         if (!may_refer(f, s, type))
             continue;
         if (r.other != NULL)
-            return nothing(true);
+            return nothing(r.array);
         add_candidate(f, t->first_slot + i, &r);
     }
     return r;
@@ -366,7 +366,7 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
     if (t->kind != 'o')
         return t->slot_count == 1 && f->slots[t->first_slot].name[0] == '\0'
                    ? element_of_vector(f, node, type, edge)
-                   : slot_of_element(f, t, edges[edge]);
+                   : slot_by_type(f, t, gcd_graph_node_type(f->graph, edges[edge]));
     return field_of_object(f, t, (struct references){ edges, n }, edge);
 }
 
@@ -392,10 +392,46 @@ bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
     return true;
 }
 
+/* The slot of the only place from LOW to HIGH that may refer to TYPE; GCD_SLOT_NONE: there are
+ * more, or it is no field. */
+static uint32_t only_slot(const struct gcd_fields *f, const struct type_layout *t,
+                          const uint32_t range[2], uint32_t type)
+{
+    uint32_t first = next_place(f, t, range[0], type);
+    return first > 0 && next_place(f, t, first + 1, type) > range[1] ? t->first_slot + first - 1
+                                                                     : GCD_SLOT_NONE;
+}
+
+void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
+{
+    const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    uint32_t p = 0;
+    bool fits = n <= t->slot_count + 1u;
+    for (size_t i = 0; i < n && fits; i++, p++) { /* the leftmost place of each */
+        p = next_place(f, t, p, gcd_graph_node_type(f->graph, edges[i]));
+        fits = p <= t->slot_count;
+        ret[i] = p;
+    }
+    p = t->slot_count + 1;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
+        p = fits ? place_before(f, t, p, type) : 0;
+        ret[i] = fits ? only_slot(f, t, (const uint32_t[]){ ret[i], p }, type) : GCD_SLOT_NONE;
+    }
+}
+
 uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first)
 {
     *ret_first = f->types[type].first_slot;
     return f->types[type].slot_count;
+}
+
+struct gcd_field gcd_fields_of_types(const struct gcd_fields *f, uint32_t from, uint32_t to)
+{
+    const struct type_layout *t = &f->types[from];
+    return t->known ? slot_by_type(f, t, to) : nothing(false);
 }
 
 struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to)

@@ -405,3 +405,9 @@ enum gcd_origin gcd_origins_get(const struct gcd_origins *o, uint32_t type)
 {
     return (enum gcd_origin)o->types[type];
 }
+
+void gcd_origins_outside_framework(const struct gcd_origins *o, uint8_t *ret)
+{
+    for (uint32_t i = 0; i < o->type_count; i++)
+        ret[i] = gcd_origins_get(o, i) != GCD_ORIGIN_FRAMEWORK;
+}

@@ -26,6 +26,12 @@ LINES = {
     "closure-event": "public static readonly PriceFeed Instance = new();",
     "hosted-service": "sealed class MailSender",
 }
+# The scenario with a field that holds the memory, and where the page says so before and after the class is opened.
+FIELD = "concurrent-dictionary"
+BEFORE = {"the path": ("#panel .path", "SessionStore._sessions"), "the map": ("#map .map", "_sessions: ConcurrentDictionary"),
+          "the tree": ("#tree", "_sessions: System.Collections.Concurrent.ConcurrentDictionary"), "largest objects": ("#largest", "SessionStore._sessions")}
+AFTER = {"what the variable holds": ("#panel", "_sessions: ConcurrentDictionary")}
+OF_CLASS = {"what the class refers to": ("#panel", " in _sessions")}
 # Outermost first: static variables, then types; those of the program are in no namespace of the framework.
 OWN = ("[...document.querySelectorAll('#panel .path li:not(.folded) a.open')]"
        ".findIndex(a => [...a.querySelectorAll('.kind-s, .kind-t')].some(name => (name.title || name.textContent).startsWith('Shop.')))")
@@ -59,6 +65,11 @@ class Lines(LiveTest):
         gcdumpc("collect", "--pid", target.pid, "-o", path)
         return path
 
+    def check_field(self, page, places):
+        for place, (selector, text) in places.items():
+            with self.subTest(place=place):
+                self.assertIn(text, page.run(f"document.querySelector({selector!r}).textContent"))
+
     def test_three_clicks_to_the_line(self):
         for runtime, scenario, result in each(LINES, self.page):
             with self.subTest(scenario=scenario, runtime=runtime):
@@ -66,10 +77,14 @@ class Lines(LiveTest):
                 clicks = 0
                 for selector in ("#summary .answers .actions a", "#panel .path li:not(.folded) a.open"):
                     page.click(selector, 0 if clicks == 0 else page.run(OWN))
+                    self.check_field(page, (BEFORE, AFTER)[clicks] if scenario == FIELD else {})
                     clicks += 1
                 self.assertLessEqual(clicks, MOST_CLICKS)
                 name = page.text("#panel .explanation") if page.count("#panel .explanation bdi") and "." in page.text("#panel .explanation") \
                     else page.text("#panel h2")
+                if scenario == FIELD:
+                    page.run("document.querySelector('#panel [title=\"Shop.SessionStore\"]').click()")
+                    self.check_field(page, OF_CLASS)
                 found = declarations(name)
                 self.assertEqual(len(found), 1, (name, found))
                 self.assertTrue(found[0].startswith(LINES[scenario]) or LINES[scenario] in found[0], (name, found))

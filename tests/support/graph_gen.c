@@ -104,6 +104,8 @@ static bool make_types(struct gen *g)
                               .name = name,
                               .described = true,
                               .named = true,
+                              .layout = g->o->fields && g->types % 3 == 0 ? "o *\n0 _a\n0 _b\n0 _c"
+                                                                          : NULL,
                               .name_token = 0x02000000u + (uint32_t)below(g, 100),
                               .flags = (uint32_t)below(g, 16) };
         t.module_path = modules[g->o->plain_names ? t.module % 3 : t.module];

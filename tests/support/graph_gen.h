@@ -21,6 +21,7 @@ struct graph_gen {
     bool plain_names;
     bool plain_sizes;  /* below 2^31; else sometimes up to 2^64 - 1 */
     bool no_addresses; /* made up by the builder */
+    bool fields;       /* each third type has three, which may refer to all */
     /* bytes of the longest names (1 in 100); 0 = 65,535, the most that every format takes */
     uint32_t name_bytes;
     bool keep_unknown; /* with dangling references and roots */

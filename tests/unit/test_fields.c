@@ -100,6 +100,33 @@ static void test_certain_and_uncertain_fields(void **state)
     assert_string_equal(LABELS("o? 9", 40, STRING), "");
 }
 
+/* The same by the types alone: what all their objects have in common. */
+static void fields_of_two_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layout;
+        uint32_t to;
+        const char *label;
+    } rows[] = {
+        { "o 9\n3 _a\n5 _b", STRING, "_a" },
+        { "o 9\n3 _a\n5 _b\n3 _c", STRING, "_a or _c" },
+        { "o 9\n3 _a\n3 _b\n3 _c", STRING, "" },
+        { "o 9\n5 _a", STRING, "" },
+        { "o 9\n0 _any", ALLOCATOR, "" },
+        { "o? 9", STRING, "" },
+        { "v 9\n3 key\n4 value", STRING, "[].key" },
+        { "v 9\n0 ", STRING, "[]" },
+    };
+    char buf[GCD_FIELD_LABEL_BYTES];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct heap h = make_heap(rows[i].layout, 40, (const uint8_t[]){ STRING }, 1);
+        struct gcd_field f = gcd_fields_of_types(h.fields, 0, rows[i].to);
+        assert_string_equal(gcd_field_label(&f, buf), rows[i].label);
+        free_heap(&h);
+    }
+}
+
 /* Objects of a type that can be unloaded first refer to its loader allocator, which is no field;
  * but a field can also refer to one. */
 static void test_loader_allocators(void **state)
@@ -247,8 +274,11 @@ static void test_all_assignments(void **state)
         }
         try_all(keys, m, targets, n, possible);
         struct heap h = make_heap(layout, 64, targets, n);
+        uint32_t slots[8];
+        gcd_fields_slots(h.fields, 0, slots);
         for (unsigned e = 0; e < n; e++) {
             struct gcd_field f = gcd_fields_get(h.fields, 0, e);
+            assert_int_equal(slots[e], f.slot);
             unsigned count = (unsigned)__builtin_popcount(possible[e]);
             char expected[8] = "";
             (void)snprintf(expected, sizeof expected, "f%u",
@@ -288,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_behind_a_type),
         cmocka_unit_test(test_certain_and_uncertain_fields),
+        cmocka_unit_test(fields_of_two_types),
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(test_damaged_layouts),

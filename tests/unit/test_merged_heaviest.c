@@ -17,7 +17,7 @@ static uint32_t same_step(const struct gcd_merged_step *from, uint32_t i,
         return GCD_STEP_NONE;
     uint32_t parent = same_step(from, from[i].parent, of, n);
     for (uint32_t k = 0; k < n; k++)
-        if (of[k].parent == parent && of[k].label == from[i].label)
+        if (of[k].parent == parent && of[k].label == from[i].label && of[k].slot == from[i].slot)
             return k;
     return GCD_STEP_NONE;
 }
@@ -85,19 +85,28 @@ static void check_heaviest(const struct gcd_merged_tree *t)
 static void it_is_the_same_tree(void **state)
 {
     (void)state;
+    size_t with_field = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = seed % 4 > 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+                                                             .max_nodes = 80,
+                                                             .plain_names = true,
+                                                             .plain_sizes = seed % 4 > 0,
+                                                             .fields = seed % 2 == 0 });
         uint32_t n = gcd_graph_node_count(g), nodes[80], found[80], places[80];
         struct gcd_dominators *d;
+        struct gcd_fields *fields;
         struct gcd_merged_tree *all, *t;
         size_t steps;
         for (uint32_t i = 0; i < 80; i++)
             nodes[i] = i;
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-        struct gcd_merged_tree_options o = {
-            .dominators = d, .stacks = true, .find = nodes, .find_count = n, .ret_found = places
-        };
+        assert_int_equal(gcd_fields_new(g, NULL, &fields, &err), GCD_OK);
+        struct gcd_merged_tree_options o = { .dominators = d,
+                                             .fields = fields,
+                                             .stacks = true,
+                                             .find = nodes,
+                                             .find_count = n,
+                                             .ret_found = places };
         assert_int_equal(gcd_merged_tree_new(g, &o, &all, &err), GCD_OK);
         o.ret_found = found;
         t = heaviest(g, o);
@@ -110,6 +119,8 @@ static void it_is_the_same_tree(void **state)
                 top = a[top].parent;
             assert_int_equal(same_step(b, found[i], a, steps), top);
         }
+        for (size_t i = 0; i < steps; i++)
+            with_field += gcd_merged_tree_field(all, &a[i]) != NULL;
         gcd_merged_tree_free(t);
         for (uint32_t max = 1; max <= 16; max += 5) {
             o.max_steps = max;
@@ -119,9 +130,11 @@ static void it_is_the_same_tree(void **state)
             gcd_merged_tree_free(t);
         }
         gcd_merged_tree_free(all);
+        gcd_fields_free(fields);
         gcd_dominators_free(d);
         gcd_graph_free(g);
     }
+    assert_true(with_field > 100);
 }
 
 /* A limited tree has the heaviest steps of the whole tree, and paths of the same graph change
@@ -223,19 +236,23 @@ static void what_lies_too_deep_is_there_by_type(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct gcd_graph *g =
-        graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 60, .plain_names = true });
+    struct gcd_graph *g = graph_gen(
+        &(struct graph_gen){ .seed = 3, .max_nodes = 60, .plain_names = true, .fields = true });
     struct gcd_dominators *d;
+    struct gcd_fields *fields;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(g, NULL, &fields, &err), GCD_OK);
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         struct gcd_merged_tree *t = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        struct gcd_merged_tree_options o = {
-            .context.alloc = &f.alloc, .dominators = d, .stacks = true, .max_depth = 2
-        };
+        struct gcd_merged_tree_options o = { .context.alloc = &f.alloc,
+                                             .dominators = d,
+                                             .fields = fields,
+                                             .stacks = true,
+                                             .max_depth = 2 };
         gcd_status st = gcd_merged_tree_heaviest(g, &o, &t, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_int_equal(t != NULL, st == GCD_OK);
@@ -248,6 +265,7 @@ static void every_allocation_may_fail(void **state)
     struct gcd_merged_tree_options o = { .context.cancel = &stop, .dominators = d, .stacks = true };
     assert_int_equal(gcd_merged_tree_heaviest(g, &o, &none, &err), GCD_E_CANCELED);
     assert_null(none);
+    gcd_fields_free(fields);
     gcd_dominators_free(d);
     gcd_graph_free(g);
 }

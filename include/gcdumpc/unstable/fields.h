@@ -79,8 +79,12 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
  * its field among those of the type, ascending.  False: not all are certain.
  */
 bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
+/* gcd_field.slot of all references of NODE, whose type has fields: RET[number of references]. */
+void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
 /* The number of fields of TYPE, which has fields; *RET_FIRST: the slot of the first one. */
 uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first);
+/* That of references of objects of type FROM to some of type TO, by these types alone. */
+struct gcd_field gcd_fields_of_types(const struct gcd_fields *f, uint32_t from, uint32_t to);
 /* That of the first reference from FROM to TO. */
 struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
 

@@ -88,9 +88,6 @@ struct gcd_step_name {
     uint32_t type;             /* TYPE */
     enum gcd_root_group group; /* GROUP, VARIABLE */
     size_t root;               /* VARIABLE: one of the roots (gcd_summary.roots); else SIZE_MAX */
-    /* TYPE, of a tree with FIELDS: the field of the step above that leads to it; with to_root its
-     * own that leads to the step above.  NULL = not certain, or not told.  As long as the fields */
-    const char *field;
 };
 
 struct gcd_merged_step {
@@ -98,9 +95,10 @@ struct gcd_merged_step {
     /* the steps below are those from its own number + 1 up to END, exclusive; 0 with stacks */
     uint32_t end;
     uint32_t depth; /* 0 at the top */
-    /* number of what it stands for: gcd_merged_tree_name.  For a type without a field, the type
-     * number. */
-    uint32_t label;
+    uint32_t label; /* number of what it stands for: gcd_merged_tree_name; of a type, its number */
+    /* of a type in a tree with FIELDS: the field of the step above that leads to it; with to_root
+     * its own that leads to the step above.  GCD_SLOT_NONE = not certain, or not told */
+    uint32_t slot;
     bool dependent; /* its objects are held as the values of dependent handles */
     /* its type recurs further down (lists, trees, cycles); those objects are included */
     bool repeats;
@@ -122,9 +120,11 @@ struct gcd_merged_tree_options {
     const uint8_t *types;
     const uint32_t *nodes; /* [node_count] or these objects are wanted; both NULL = all */
     size_t node_count;
-    const struct gcd_fields *fields; /* without stacks: tell fields apart; outlive the tree */
-    const uint8_t *field_types; /* [type_count] not 0 = those of this class; NULL = of all */
-    bool to_root;               /* paths: from the objects to the roots */
+    const struct gcd_fields *fields; /* tell fields apart; they must outlive the tree */
+    const uint8_t *field_types;      /* [type_count] not 0 = those of this class; NULL = of all */
+    /* only fields that the types of holder and object tell: takes less time than a look at each */
+    bool fields_by_types;
+    bool to_root; /* paths: from the objects to the roots */
     bool stacks;  /* for profiles, see above */
     /* with stacks: allows gcd_merged_tree_largest for some objects; keeps 4 bytes per node */
     bool keep_places;
@@ -174,10 +174,11 @@ GCD_MUST_CHECK gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g,
  */
 const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree *t, size_t *ret_n);
 
-/* Labels are numbered from 0; all trees of one graph with the same STACKS and without FIELDS have
- * the same numbers. */
+/* Labels are numbered from 0; all trees of one graph with the same STACKS have the same numbers. */
 uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t);
 struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label);
+/* The name of the field of step S of T; NULL = none.  As long as the fields. */
+const char *gcd_merged_tree_field(const struct gcd_merged_tree *t, const struct gcd_merged_step *s);
 
 /*
  * Makes a new tree of the MAX steps of T (with stacks) that have the most bytes including those

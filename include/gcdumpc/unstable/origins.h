@@ -49,6 +49,8 @@ void gcd_origins_free(struct gcd_origins *o);
 
 /* The origin of type number TYPE. */
 enum gcd_origin gcd_origins_get(const struct gcd_origins *o, uint32_t type);
+/* RET[type_count]: 1 = it is not the framework's: the classes whose fields are told apart. */
+void gcd_origins_outside_framework(const struct gcd_origins *o, uint8_t *ret);
 /*
  * The origin of a type that need not have objects, such as the class of a static variable, by its
  * NAME in the runtime's spelling: that of the type with this name, of its outer types, or of the

@@ -7,6 +7,7 @@
 #define GCDUMPC_UNSTABLE_SUSPECT_CHECKS_H
 
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/fields.h>
 
 /* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and
  * have no share of it. */
@@ -39,6 +40,11 @@ const uint32_t *gcd_suspects_objects(const struct gcd_suspects *s, size_t *ret_n
  * its own sentence. */
 const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
                                             const struct gcd_suspect *x, size_t i);
+
+/* By which field the object of step I of the path of X holds that of the next one.  FIELDS may be
+ * NULL. */
+struct gcd_field gcd_suspect_field(const struct gcd_suspect *x, size_t i,
+                                   const struct gcd_fields *fields);
 
 /*
  * NONE: the result of gcd_suspects_new for the same arguments, without suspects.  *RET: suspects,

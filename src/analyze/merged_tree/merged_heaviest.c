@@ -120,16 +120,16 @@ static void count_own(struct heaviest *h, uint32_t step, uint64_t size)
     gcd_add_saturating(&s->own_bytes, size);
 }
 
-/* The step of objects of TYPE below AT; *RET_ANY false: there is none, because there are far too
+/* The step of objects with LABEL below AT; *RET_ANY false: there is none, because there are far too
  * many steps. */
-static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t type, uint32_t *ret,
+static gcd_status step_below(struct heaviest *h, uint32_t at, uint32_t label, uint32_t *ret,
                              bool *ret_any, struct gcd_error *err)
 {
-    *ret = merged_find(&h->m.from_root, at, type);
+    *ret = merged_find(&h->m.from_root, at, label);
     *ret_any = *ret != GCD_IDMAP_NONE || h->m.from_root.count / 2 < h->m.max_steps;
     if (*ret != GCD_IDMAP_NONE || !*ret_any)
         return GCD_OK;
-    GCD_TRY(merged_child(&h->m.from_root, at, type, true, ret, err));
+    GCD_TRY(merged_child(&h->m.from_root, at, label, true, ret, err));
     return follow_steps(h, err);
 }
 
@@ -141,19 +141,25 @@ static void add_up(struct heaviest *h, uint32_t step, uint32_t at, struct merged
         h->groups[step].count += sum.count;
         gcd_add_saturating(&h->groups[step].bytes, sum.bytes);
     }
-    for (; at != GCD_STEP_NONE && s->items[at].label >= h->m.t->types; at = s->items[at].parent) {
+    for (; at != GCD_STEP_NONE && !merged_is_type(h->m.t, s->items[at].label);
+         at = s->items[at].parent) {
         h->groups[at].count += sum.count;
         gcd_add_saturating(&h->groups[at].bytes, sum.bytes);
     }
 }
 
-/* Adds the live OBJECT, with all that it retains, to the step of its type below AT. */
-static gcd_status join(struct heaviest *h, uint32_t at, uint32_t object, struct gcd_error *err)
+/* Adds the live OBJECT, with all that it retains, to the step of its type, and of the field of its
+ * dominator in OF, below AT. */
+static gcd_status join(struct heaviest *h, uint32_t at, struct merged_child of, uint32_t object,
+                       struct gcd_error *err)
 {
     const struct preorder_object *o = &h->objects[object];
-    uint32_t step;
+    uint32_t step, label;
     bool any;
-    GCD_TRY(step_below(h, at, o->type, &step, &any, err));
+    of.node = o->node;
+    of.type = o->type;
+    GCD_TRY(merged_object_label(&h->m, &of, &label, err));
+    GCD_TRY(step_below(h, at, label, &step, &any, err));
     add_up(h, step, at, (struct merged_part){ o->below, preorder_retained(h->order, o) });
     if (!any)
         return GCD_OK;
@@ -182,18 +188,31 @@ static gcd_status look(struct heaviest *h, struct gcd_error *err)
     return n % MERGED_CHECK_EVERY == 0 ? merged_check(&h->m, n, err) : GCD_OK;
 }
 
+/* The node of OBJECT, which dominates others and no longer has it; GCD_NODE_ROOT: its fields are
+ * not told apart. */
+static uint32_t parent_below(const struct heaviest *h, uint32_t object)
+{
+    return merged_tells_fields(&h->m, h->objects[object].type)
+               ? gcd_dominators_parent(h->m.o->dominators, h->objects[object + 1].node)
+               : GCD_NODE_ROOT;
+}
+
 /* Expands STEP: groups the objects that its objects dominate directly by type; those of its own
  * type are its objects, too. */
 static gcd_status take_apart(struct heaviest *h, uint32_t step, struct gcd_error *err)
 {
-    uint32_t type = h->m.from_root.items[step].label, waiting = h->groups[step].first;
+    uint32_t type = merged_type(h->m.t, h->m.from_root.items[step].label),
+             waiting = h->groups[step].first;
     size_t steps = h->m.from_root.count;
     while (waiting != NONE) {
-        uint32_t object = take(h, &waiting), end = object + h->objects[object].below;
+        uint32_t object = take(h, &waiting), end = object + h->objects[object].below,
+                 parent = parent_below(h, object);
         GCD_TRY(look(h, err));
         for (uint32_t child = object + 1; child < end; child += h->objects[child].below) {
             if (h->objects[child].type != type) {
-                GCD_TRY(join(h, step, child, err));
+                GCD_TRY(join(h, step,
+                             (struct merged_child){ .parent = parent, .parent_type = type }, child,
+                             err));
                 continue;
             }
             count_own(h, step, own_size(h, &h->objects[child]));
@@ -290,7 +309,7 @@ static gcd_status begin_live(struct heaviest *h, struct gcd_error *err)
         }
         GCD_TRY(merged_begin(m, node, &step, err));
         GCD_TRY(follow_steps(h, err));
-        GCD_TRY(join(h, step, at, err));
+        GCD_TRY(join(h, step, (struct merged_child){ .parent = GCD_NODE_ROOT }, at, err));
         found(h, node, step);
     }
     return GCD_OK;
@@ -326,7 +345,7 @@ static gcd_status take_all_apart(struct heaviest *h, struct gcd_error *err)
     const struct merged_steps *s = &h->m.from_root;
     uint64_t all = gcd_graph_summary(h->m.g)->bytes, wanted = h->m.o->heaviest;
     for (uint32_t step = 0; step < s->count; step++)
-        if (s->items[step].label < h->m.t->types)
+        if (merged_is_type(h->m.t, s->items[step].label))
             GCD_TRY(push(h, step, err));
     for (uint64_t n = 0;
          h->queue_count > 0 && s->count < h->m.max_steps && (wanted == 0 || n < wanted); n++) {
@@ -372,7 +391,7 @@ static gcd_status make(struct heaviest *h, struct gcd_error *err)
 static void done(struct heaviest *h)
 {
     const struct gcd_alloc *a = &h->m.alloc;
-    merged_steps_done(&h->m.from_root);
+    merged_maker_done(&h->m);
     gcd_mem_free(a, h->m.place, h->m.nodes * sizeof *h->m.place);
     gcd_mem_free(a, h->m.placed, h->m.words * sizeof *h->m.placed);
     gcd_preorder_free(h->order);
@@ -386,11 +405,8 @@ gcd_status gcd_merged_tree_heaviest(const struct gcd_graph *g,
 {
     struct heaviest h = { .order = options->preorder };
     gcd_status st = merged_maker_init(&h.m, g, options, err);
-    if (st != GCD_OK) {
-        gcd_preorder_free(h.order);
-        return st;
-    }
-    st = make(&h, err);
+    if (st == GCD_OK)
+        st = make(&h, err);
     done(&h);
     if (st == GCD_OK)
         *ret = h.m.t;

@@ -164,6 +164,7 @@ gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, const uint32
         return merged_nomem(err);
     to->alloc = t->alloc;
     to->types = t->types;
+    to->fields = t->fields;
     struct work w = { .t = t, .words = t->count / 64 + 1, .max = max < t->count ? max : t->count };
     w.has = gcd_mem_new_array(a, w.words, sizeof *w.has);
     w.own = gcd_mem_new_uncleared(a, t->count, sizeof *w.own);

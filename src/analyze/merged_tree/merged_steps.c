@@ -25,11 +25,6 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
     struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
     if (label < t->types)
         return n;
-    if (label >= merged_first_field(t)) {
-        n.type = merged_type(t, label);
-        n.field = gcd_fields_slot_name(t->fields, merged_slot(t, label));
-        return n;
-    }
     label -= t->types;
     n.type = GCD_STEP_NONE;
     if (label < GCD_GROUPS) {
@@ -43,6 +38,65 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
         n.root = t->variables[label - MERGED_FIXED];
     }
     return n;
+}
+
+const char *gcd_merged_tree_field(const struct gcd_merged_tree *t, const struct gcd_merged_step *s)
+{
+    return s->slot != GCD_SLOT_NONE ? gcd_fields_slot_name(t->fields, s->slot) : NULL;
+}
+
+/* The field of PARENT, whose fields are told apart, that leads to NODE.  Children of one object
+ * mostly come one after the other, so its fields are looked up once. */
+static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
+{
+    struct merged_parent *p = &m->parent;
+    if (p->edges == NULL || p->node != parent) {
+        p->node = parent;
+        p->edges = gcd_graph_node_edges(m->g, parent, &p->n);
+        if (p->n <= MERGED_EDGES)
+            gcd_fields_slots(m->t->fields, parent, p->slots);
+    }
+    for (size_t i = 0; i < p->n; i++)
+        if (p->edges[i] == node)
+            return p->n <= MERGED_EDGES ? p->slots[i]
+                                        : gcd_fields_get(m->t->fields, parent, i).slot;
+    return GCD_SLOT_NONE;
+}
+
+/*
+ * For most pairs of types only one field can refer from the one to the other, so the objects need
+ * not be looked at.  The first pair of objects must say the same, or layout and objects do not fit.
+ */
+static gcd_status label_by_types(struct merged_maker *m, const struct merged_child *of,
+                                 uint32_t *ret, struct gcd_error *err)
+{
+    uint64_t id = (uint64_t)of->parent_type << 32 | of->type;
+    *ret = gcd_idmap_get(&m->pair_label, id);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    uint32_t slot = gcd_fields_of_types(m->t->fields, of->parent_type, of->type).slot;
+    *ret = MERGED_BY_OBJECT;
+    if (slot != GCD_SLOT_NONE && slot_to(m, of->parent, of->node) == slot)
+        GCD_TRY(merged_field_label(m, of->type, slot, ret, err));
+    return gcd_idmap_put(&m->pair_label, id, *ret) ? GCD_OK : merged_nomem(err);
+}
+
+gcd_status merged_object_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
+                               struct gcd_error *err)
+{
+    *ret = of->type;
+    if (of->parent >= GCD_NODE_ROOT || of->type == of->parent_type ||
+        !merged_tells_fields(m, of->parent_type))
+        return GCD_OK;
+    GCD_TRY(label_by_types(m, of, ret, err));
+    if (*ret == MERGED_BY_OBJECT && m->o->fields_by_types)
+        *ret = of->type;
+    else if (*ret == MERGED_BY_OBJECT)
+        return merged_field_label(m, of->type, slot_to(m, of->parent, of->node), ret, err);
+    else if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED &&
+             !gcd_graph_refers(m->g, of->parent, of->node))
+        *ret = of->type;
+    return GCD_OK;
 }
 
 gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
@@ -142,11 +196,6 @@ static void count_deeper(struct merged_maker *m)
     }
 }
 
-static bool is_root_label(const struct gcd_merged_tree *t, uint32_t label)
-{
-    return merged_type(t, label) >= t->types;
-}
-
 /* ---- to the roots ---- */
 
 /* Adds the path from step X up, below the existing steps. */
@@ -158,7 +207,7 @@ static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *e
     for (; x != GCD_STEP_NONE; x = from->items[x].parent) {
         const struct merged_step *s = &from->items[x];
         uint32_t label = s->label;
-        if (!is_root_label(m->t, label)) { /* the field belongs to the step above it, the holder */
+        if (merged_is_type(m->t, label)) { /* the field belongs to the step above it, the holder */
             GCD_TRY(merged_field_label(m, merged_type(m->t, label), slot, &label, err));
             label |= s->label & MERGED_DEPENDENT;
             slot = merged_slot(m->t, s->label);
@@ -205,11 +254,12 @@ static gcd_status make_public(struct merged_maker *m, struct merged_steps *from,
     for (size_t i = 0; i < t->count; i++) {
         const struct merged_step *s = &from->items[i];
         uint32_t label = s->label & ~MERGED_DEPENDENT;
-        bool objects = from == &m->from_root && !is_root_label(t, label);
+        bool objects = from == &m->from_root && merged_is_type(t, label);
         t->steps[i] = (struct gcd_merged_step){
             .parent = s->parent,
             .depth = s->parent == GCD_STEP_NONE ? 0 : t->steps[s->parent].depth + 1,
-            .label = label,
+            .label = merged_type(t, label),
+            .slot = merged_slot(t, label),
             .dependent = label != s->label,
             .repeats = s->repeats,
             .cut = s->cut,
@@ -259,7 +309,7 @@ static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
     int by_bytes = descending(a->bytes, b->bytes), by_count = descending(a->count, b->count);
     if (by_bytes != 0 || by_count != 0)
         return by_bytes != 0 ? by_bytes : by_count;
-    if (a->depth == 0 && is_root_label(t, a->label) && is_root_label(t, b->label)) {
+    if (a->depth == 0 && !merged_is_type(t, a->label) && !merged_is_type(t, b->label)) {
         int ga = (int)gcd_merged_tree_name(t, a->label).group,
             gb = (int)gcd_merged_tree_name(t, b->label).group;
         return ga != gb ? ga - gb : (a->label > b->label) - (a->label < b->label);

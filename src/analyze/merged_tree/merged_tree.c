@@ -113,19 +113,6 @@ static bool is_of(const struct merged_maker *m, uint32_t at, uint32_t type)
     return (label & MERGED_DEPENDENT) == 0 && merged_type(m->t, label) == type;
 }
 
-/* The field of NODE's parent PARENT that leads to it; GCD_SLOT_NONE: fields are not told apart, or
- * it is not certain. */
-static uint32_t slot_to(const struct merged_maker *m, uint32_t parent, uint32_t node)
-{
-    if (m->t->fields == NULL || parent >= GCD_NODE_ROOT)
-        return GCD_SLOT_NONE;
-    uint32_t type = gcd_graph_node_type(m->g, parent);
-    if ((m->o->field_types != NULL && m->o->field_types[type] == 0) ||
-        !gcd_fields_has_fields(m->t->fields, type))
-        return GCD_SLOT_NONE;
-    return gcd_fields_between(m->t->fields, parent, node).slot;
-}
-
 /* The step of an object of TYPE whose holder is in the step AT. */
 static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, uint32_t label,
                           uint32_t *ret, struct gcd_error *err)
@@ -147,10 +134,7 @@ static gcd_status descend(struct merged_maker *m, uint32_t at, uint32_t type, ui
 
 static gcd_status place(struct merged_maker *m, const struct waiting *x, struct gcd_error *err)
 {
-    uint32_t at, label = x->type, slot = slot_to(m, x->parent, x->node);
-    if (slot != GCD_SLOT_NONE)
-        GCD_TRY(merged_field_label(m, x->type, slot, &label, err));
-    label |= m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0;
+    uint32_t at, label;
     if (x->parent == GCD_NODE_ROOT)
         GCD_TRY(merged_begin(m, x->node, &at, err));
     else if (x->parent == GCD_NODE_NONE)
@@ -158,6 +142,11 @@ static gcd_status place(struct merged_maker *m, const struct waiting *x, struct 
                              false, &at, err));
     else
         at = m->place[x->parent];
+    struct merged_child of = { x->parent, GCD_STEP_NONE, x->node, x->type };
+    if (x->parent < GCD_NODE_ROOT)
+        of.parent_type = merged_type(m->t, m->from_root.items[at].label);
+    GCD_TRY(merged_object_label(m, &of, &label, err));
+    label |= m->by_handle != NULL && bits_get(m->by_handle, x->node) ? MERGED_DEPENDENT : 0;
     GCD_TRY(descend(m, at, x->type, label, &at, err));
     m->place[x->node] = at;
     struct merged_step *s = &m->from_root.items[at];
@@ -292,6 +281,33 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
     return merged_check(m, 2 * (uint64_t)m->nodes, err);
 }
 
+void merged_maker_done(struct merged_maker *m)
+{
+    merged_steps_done(&m->from_root);
+    merged_steps_done(&m->to_root);
+    gcd_idmap_done(&m->field_label);
+    gcd_idmap_done(&m->pair_label);
+    gcd_mem_free(&m->alloc, m->tells, m->t != NULL ? m->t->types * sizeof *m->tells : 0);
+    m->tells = NULL;
+}
+
+static gcd_status choose_told(struct merged_maker *m, struct gcd_error *err)
+{
+    const uint8_t *types = m->o->field_types;
+    m->tells = gcd_mem_new_array(&m->alloc, m->t->types, sizeof *m->tells);
+    if (m->tells == NULL)
+        return merged_nomem(err);
+    for (uint32_t i = 0; i < m->t->types; i++)
+        if ((types == NULL || types[i] != 0) && gcd_fields_has_fields(m->t->fields, i))
+            m->tells[i] = m->o->dominators != NULL ? MERGED_TELLS_CHECKED : MERGED_TELLS;
+    for (size_t i = 0; i < gcd_graph_dependent_count(m->g); i++) {
+        uint32_t type = gcd_graph_node_type(m->g, gcd_graph_dependent(m->g, i)->key);
+        if (m->tells[type] == MERGED_TELLS)
+            m->tells[type] = MERGED_TELLS_CHECKED;
+    }
+    return GCD_OK;
+}
+
 gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
                              const struct gcd_merged_tree_options *options, struct gcd_error *err)
 {
@@ -303,17 +319,18 @@ gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
     m->words = ((size_t)m->nodes + 63) / 64;
     m->max_depth = depth > 0 && depth < DEPTH_MAX ? depth : DEPTH_MAX;
     m->max_steps = steps > 0 && steps < GCD_IDMAP_NONE / 2 ? steps : DEFAULT_STEPS;
+    gcd_idmap_init(&m->field_label, &m->alloc);
+    gcd_idmap_init(&m->pair_label, &m->alloc);
+    merged_steps_init(&m->from_root, &m->alloc);
+    merged_steps_init(&m->to_root, &m->alloc);
     m->t = gcd_mem_new(&m->alloc, sizeof *m->t);
     if (m->t == NULL)
         return merged_nomem(err);
     m->t->alloc = m->alloc;
     m->t->g = g;
     m->t->types = gcd_graph_summary(g)->type_count;
-    m->t->fields = options->stacks ? NULL : options->fields;
-    gcd_idmap_init(&m->field_label, &m->alloc);
-    merged_steps_init(&m->from_root, &m->alloc);
-    merged_steps_init(&m->to_root, &m->alloc);
-    return GCD_OK;
+    m->t->fields = options->fields;
+    return options->fields != NULL ? choose_told(m, err) : GCD_OK;
 }
 
 gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
@@ -321,11 +338,10 @@ gcd_status gcd_merged_tree_new(const struct gcd_graph *g,
                                struct gcd_merged_tree **ret, struct gcd_error *err)
 {
     struct merged_maker m;
-    GCD_TRY(merged_maker_init(&m, g, options, err));
-    gcd_status st = make(&m, err);
-    merged_steps_done(&m.from_root);
-    merged_steps_done(&m.to_root);
-    gcd_idmap_done(&m.field_label);
+    gcd_status st = merged_maker_init(&m, g, options, err);
+    if (st == GCD_OK)
+        st = make(&m, err);
+    merged_maker_done(&m);
     free_sets(&m);
     if (st == GCD_OK)
         *ret = m.t;
@@ -354,7 +370,7 @@ const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree
 
 uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t)
 {
-    return merged_first_field(t) + (uint32_t)t->field_count;
+    return merged_first_field(t);
 }
 
 struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t)

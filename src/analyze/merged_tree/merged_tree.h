@@ -16,8 +16,8 @@
 /* Nodes between two calls of merged_check. */
 #define MERGED_CHECK_EVERY UINT32_C(65536)
 
-/* Labels: first the types, then these, then the names of static variables, then types with the
- * field that leads to them. */
+/* Labels: first the types, then these, then the names of static variables; while a tree is made,
+ * then types with the field that leads to them. */
 enum merged_fixed {
     MERGED_GROUP,
     MERGED_PSEUDO = GCD_GROUPS,
@@ -47,6 +47,27 @@ struct merged_steps {
 /* Some of the objects of a step. */
 struct merged_part {
     uint64_t count, bytes;
+};
+
+/* An object with the one above it, GCD_NODE_ROOT or GCD_NODE_NONE = none, and their types. */
+struct merged_child {
+    uint32_t parent, parent_type, node, type;
+};
+
+/* Are the fields of the objects of a type told apart?  An object holds another one by a reference,
+ * or, if that has to be checked, perhaps only by a dependent handle or through others. */
+enum merged_tells { MERGED_TELLS_NONE, MERGED_TELLS, MERGED_TELLS_CHECKED };
+
+/* Instead of a label: the objects must be looked at. */
+#define MERGED_BY_OBJECT MERGED_DEPENDENT
+
+/* The fields of all references of an object, unless it has more. */
+#define MERGED_EDGES 64u
+struct merged_parent {
+    uint32_t node;
+    const uint32_t *edges; /* NULL: no object yet */
+    size_t n;
+    uint32_t slots[MERGED_EDGES];
 };
 
 /* A type and a field. */
@@ -91,7 +112,10 @@ struct merged_maker {
     uint64_t *by_handle;
     /* one bit per node: PLACE is set, so loops skip the others; NULL = visit all */
     uint64_t *placed;
+    uint8_t *tells;               /* [types] enum merged_tells; NULL = none */
     struct gcd_idmap field_label; /* type << 32 | slot -> number of the label */
+    struct gcd_idmap pair_label;  /* parent's type << 32 | type -> the same, or MERGED_BY_OBJECT */
+    struct merged_parent parent;  /* the last one */
     /* [nodes] the step of each; earlier, 1 + the root that holds it, by the order of roots, 0 =
      * none */
     uint32_t *place;
@@ -124,9 +148,22 @@ static inline uint32_t merged_slot(const struct gcd_merged_tree *t, uint32_t lab
     return label < first ? GCD_SLOT_NONE : t->with_field[label - first].slot;
 }
 
-/* Initializes everything but the sets of objects.  m->t stays the caller's. */
+static inline bool merged_is_type(const struct gcd_merged_tree *t, uint32_t label)
+{
+    return merged_type(t, label) < t->types;
+}
+
+/* Are the fields of objects of TYPE told apart?  TYPE may be no type. */
+static inline bool merged_tells_fields(const struct merged_maker *m, uint32_t type)
+{
+    return m->tells != NULL && type < m->t->types && m->tells[type] != MERGED_TELLS_NONE;
+}
+
+/* Initializes everything but the sets of objects; always call merged_maker_done.  m->t stays the
+ * caller's. */
 gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g,
                              const struct gcd_merged_tree_options *options, struct gcd_error *err);
+void merged_maker_done(struct merged_maker *m);
 gcd_status merged_nomem(struct gcd_error *err);
 /* Progress and cancel.  DONE counts two steps per node. */
 gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err);
@@ -138,6 +175,10 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret,
                         struct gcd_error *err);
 
 /* merged_steps.c */
+/* The label of an object: with the field that leads to it, if fields are told apart and it is
+ * certain. */
+gcd_status merged_object_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
+                               struct gcd_error *err);
 /* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
 gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
                               struct gcd_error *err);

@@ -403,15 +403,22 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p)
     }
 }
 
+struct gcd_field gcd_suspect_field(const struct gcd_suspect *x, size_t i,
+                                   const struct gcd_fields *fields)
+{
+    const struct gcd_suspect_step *at = &x->path[i], *next = at + 1;
+    if (fields == NULL || i + 1 >= x->path_count || at->repeats > 1 || at->skipped ||
+        next->skipped || next->dependent)
+        return GCD_FIELD_UNKNOWN;
+    return gcd_fields_between(fields, at->node, next->node);
+}
+
 bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    for (size_t i = 0; i + 1 < p->path_count && s->w->o->fields != NULL; i++) {
-        const struct gcd_suspect_step *at = &p->path[i], *next = at + 1;
-        if (at->node != p->owner_node)
+    for (size_t i = 0; i < p->path_count; i++) {
+        if (p->path[i].node != p->owner_node)
             continue;
-        if (at->repeats > 1 || at->skipped || next->skipped || next->dependent)
-            return false;
-        struct gcd_field f = gcd_fields_between(s->w->o->fields, at->node, next->node);
+        struct gcd_field f = gcd_suspect_field(p, i, s->w->o->fields);
         bool known = f.name != NULL && f.name[0] != '\0' && f.other == NULL;
         if (known)
             suspects_put_name(s, f.name);

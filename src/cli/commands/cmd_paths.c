@@ -101,12 +101,13 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s,
     };
     unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
     const char *type = gcd_names_get(t->names, name.type),
-               *field = name.field != NULL ? name.field : "";
+               *known = gcd_merged_tree_field(t->paths.tree, s),
+               *field = known != NULL ? known : "";
     bool before = field[0] != '\0' && !t->paths.to_root, behind = field[0] != '\0' && !before;
     char call[GCD_ASYNC_STEP_BYTES];
     answer_text(t->answer, "type", type);
     answer_count(t->answer, "type_id", name.type);
-    answer_text(t->answer, "field", name.field);
+    answer_text(t->answer, "field", known);
     answer_known(t->answer, "flags", flags[which].programs);
     answer_format(t->answer, "step", "%s%s%s%s%s%s", before ? field : "", before ? ": " : "",
                   gcd_names_step(t->names, name.type, call), behind ? "." : "", behind ? field : "",

@@ -116,15 +116,25 @@ static uint32_t deeper_label(const struct gcd_merged_tree *t)
     return label;
 }
 
-static gcd_status add_holder(struct html_data *h, struct html_large *l, uint32_t label,
+static gcd_status add_holder(struct html_data *h, struct html_large *l, struct html_holder holder,
                              struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + 1,
                          sizeof *h->holders, SIZE_MAX))
         return gcd_fail_nomem(err, "looking at the largest objects");
-    h->holders[h->holder_count++] = label;
+    h->holders[h->holder_count++] = holder;
     l->holders++;
     return GCD_OK;
+}
+
+/* The field by which NODE holds BELOW, which may be no object. */
+static uint32_t slot_to(const struct html_data *h, uint32_t node, uint32_t below)
+{
+    uint32_t type = gcd_graph_node_type(h->g, node);
+    return below < GCD_NODE_ROOT && h->field_types[type] != 0 &&
+                   gcd_fields_has_fields(h->fields, type)
+               ? gcd_fields_between(h->fields, node, below).slot
+               : GCD_SLOT_NONE;
 }
 
 /* Adds the types on the way up from a large object, consecutive equal ones once, then the steps
@@ -135,24 +145,27 @@ static gcd_status find_holders_of(struct html_data *h, struct html_large *l,
 {
     size_t steps_n;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &steps_n);
-    uint32_t last = GCD_STEP_NONE;
+    uint32_t last = GCD_STEP_NONE, below = GCD_NODE_NONE;
     l->holder = h->holder_count;
     for (uint32_t node = l->node; node < GCD_NODE_ROOT;
-         node = gcd_dominators_parent(h->dominators, node)) {
+         below = node, node = gcd_dominators_parent(h->dominators, node)) {
         uint32_t type = gcd_graph_node_type(h->g, node);
         if (type == last)
             continue;
-        GCD_TRY(add_holder(h, l, l->holders < HTML_HOLDERS ? type : deeper_label(t), err));
+        struct html_holder holder = { type, slot_to(h, node, below) };
+        if (l->holders >= HTML_HOLDERS)
+            holder = (struct html_holder){ deeper_label(t), GCD_SLOT_NONE };
+        GCD_TRY(add_holder(h, l, holder, err));
         last = type;
         if (l->holders > HTML_HOLDERS)
             break;
     }
     for (; at != GCD_STEP_NONE; at = steps[at].parent)
-        GCD_TRY(add_holder(h, l, steps[at].label, err));
+        GCD_TRY(add_holder(h, l, (struct html_holder){ steps[at].label, GCD_SLOT_NONE }, err));
     for (size_t i = 0, n = l->holders; i < n / 2; i++) {
-        uint32_t *labels = h->holders + l->holder, label = labels[i];
-        labels[i] = labels[n - 1 - i];
-        labels[n - 1 - i] = label;
+        struct html_holder *all = h->holders + l->holder, holder = all[i];
+        all[i] = all[n - 1 - i];
+        all[n - 1 - i] = holder;
     }
     return GCD_OK;
 }
@@ -260,18 +273,22 @@ static struct gcd_context staged(const struct html_data *h, struct stage *stage)
     return c;
 }
 
-static struct gcd_merged_tree_options merging(struct gcd_context context, uint32_t max_steps)
+static struct gcd_merged_tree_options merging(const struct html_data *h, struct gcd_context context,
+                                              uint32_t max_steps)
 {
-    return (struct gcd_merged_tree_options){
-        .context = context, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps
-    };
+    return (struct gcd_merged_tree_options){ .context = context,
+                                             .fields = h->fields,
+                                             .field_types = h->field_types,
+                                             .stacks = true,
+                                             .max_depth = STACKS_DEPTH,
+                                             .max_steps = max_steps };
 }
 
 static gcd_status merge_dominators(struct html_data *h, const struct gcd_paths *paths,
                                    struct gcd_error *err)
 {
     struct stage stage = { .first = 2, .share = 1 };
-    struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_TREE);
+    struct gcd_merged_tree_options merge = merging(h, staged(h, &stage), STEPS_OF_TREE);
     struct gcd_merged_tree *t;
     uint32_t large[HTML_LARGE], found[HTML_LARGE];
     find_large(h, h->dominators);
@@ -317,9 +334,10 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
                                  const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { .first = 3, .share = 1 };
-    struct gcd_merged_tree_options merge = merging(staged(h, &stage), STEPS_OF_PATHS);
+    struct gcd_merged_tree_options merge = merging(h, staged(h, &stage), STEPS_OF_PATHS);
     merge.paths = p;
     merge.keep_places = true;
+    merge.fields_by_types = true;
     GCD_TRY(gcd_merged_tree_new(h->g, &merge, &h->by_paths, err));
     for (size_t i = 0; i < n; i++) {
         GCD_TRY(paths_of_type(h, wanted[i], HTML_PATH_NODES, &h->paths[i].tree, err));
@@ -353,7 +371,6 @@ static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
     GCD_TRY(html_details_collect(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
-    GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
     return html_own_bytes(h, err);
 }
@@ -363,6 +380,19 @@ static void objects_beside(void *ctx)
     struct analysis *a = ctx;
     if (a->h->options->context.threads > 1 || a->here == GCD_OK)
         a->beside = look_at_objects(a->h, &a->beside_err);
+}
+
+/* Whose fields the trees tell apart. */
+static gcd_status choose_fields(struct html_data *h, struct gcd_error *err)
+{
+    struct gcd_context quiet = html_quietly(h);
+    GCD_TRY(gcd_session_fields(h->session, &quiet, &h->fields, err));
+    GCD_TRY(gcd_session_origins(h->session, &quiet, &h->origins, err));
+    h->field_types = gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, 1);
+    if (h->field_types == NULL)
+        return gcd_fail_nomem(err, "looking at fields");
+    gcd_origins_outside_framework(h->origins, h->field_types);
+    return GCD_OK;
 }
 
 /* Adds up what types retain; the preorder is kept for the tree. */
@@ -413,6 +443,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
     GCD_TRY(retained_by_type(h, a->err));
+    GCD_TRY(choose_fields(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
     gcd_parallel_invoke(h->options->context.threads, trees_first, objects_beside, a);
@@ -453,6 +484,7 @@ void html_data_done(struct html_data *h)
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
     gcd_preorder_free(h->preorder);
+    gcd_mem_free(&h->alloc, h->field_types, gcd_graph_summary(h->g)->type_count);
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);
     gcd_merged_tree_free(h->tree);
     for (size_t i = 0; i < h->path_count; i++)

@@ -9,6 +9,7 @@
 #include <gcdumpc/generations.h>
 #include <gcdumpc/session.h>
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/writer.h>
@@ -44,11 +45,17 @@ struct html_role {
     struct gcd_session *session;
 };
 
+/* What holds a large object, with its field that leads to the next one or GCD_SLOT_NONE. */
+struct html_holder {
+    uint32_t label, slot;
+};
+
 struct html_large {
     uint64_t retained;
     uint32_t node;
-    /* position and number of its labels in the list of holders, outermost first, ending with the
-     * object's */
+    /* position and number of its holders in the list of all, outermost first, ending with the
+     * object
+     */
     size_t holder, holders;
 };
 
@@ -92,6 +99,8 @@ struct html_data {
     const struct gcd_dominators *dominators;
     const struct gcd_origins *origins;
     const struct gcd_async *async;
+    const struct gcd_fields *fields;
+    uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_suspects *suspects;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;
@@ -108,7 +117,7 @@ struct html_data {
     struct gcd_merged_tree *tree; /* the dominator tree, its largest steps */
     struct html_large large[HTML_LARGE];
     size_t large_count;
-    uint32_t *holders;
+    struct html_holder *holders;
     size_t holder_count, holder_room;
     struct html_path {
         uint32_t type;

@@ -35,6 +35,9 @@ struct page {
     uint32_t *number; /* [labels] in the list of names, UINT32_MAX = not used */
     uint32_t *labels; /* [count] the labels of the list */
     size_t count;
+    uint32_t *field; /* [slots] in the list of fields + 1; 0 = not used */
+    uint32_t *slots; /* [field_count] the slots of the list */
+    size_t field_count;
 };
 
 /* ---- names: each once, in the order of first use ---- */
@@ -48,12 +51,28 @@ static void use(struct page *p, uint32_t label)
     p->labels[p->count++] = label;
 }
 
+/* The number of the field of SLOT, which may be GCD_SLOT_NONE; 0 = none. */
+static uint32_t field_number(const struct page *p, uint32_t slot)
+{
+    return slot != GCD_SLOT_NONE ? p->field[slot] : 0;
+}
+
+static void use_field(struct page *p, uint32_t slot)
+{
+    if (slot == GCD_SLOT_NONE || p->field[slot] != 0)
+        return;
+    p->slots[p->field_count++] = slot;
+    p->field[slot] = (uint32_t)p->field_count;
+}
+
 static void use_tree(struct page *p, const struct gcd_merged_tree *t)
 {
     size_t n;
     const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         use(p, steps[i].label);
+        use_field(p, steps[i].slot);
+    }
 }
 
 /* Adds the names of the first N suspects. */
@@ -89,8 +108,10 @@ static void use_all(struct page *p)
     for (size_t i = 0; i < h->type_count; i++)
         use(p, h->types[i]);
     use_tree(p, h->tree);
-    for (size_t i = 0; i < h->holder_count; i++)
-        use(p, h->holders[i]);
+    for (size_t i = 0; i < h->holder_count; i++) {
+        use(p, h->holders[i].label);
+        use_field(p, h->holders[i].slot);
+    }
     for (size_t i = 0; i < h->path_count; i++)
         use_tree(p, h->paths[i].tree);
     for (size_t i = 0; i < h->path_count; i++)
@@ -110,6 +131,18 @@ static const char *name_of(const struct page *p, size_t i)
         p->labels[i], &module);
 }
 
+static const char *field_of(const struct page *p, size_t i)
+{
+    return gcd_fields_slot_name(p->h->fields, p->slots[i]);
+}
+
+/* The bytes of TEXT in the page if it has at most LIMIT. */
+static size_t bytes_of(const struct page *p, const char *text, size_t limit)
+{
+    size_t n = json_put_measure(&p->j, text);
+    return n < limit ? n : limit;
+}
+
 /* The maximum length of names with which all fit. */
 static size_t name_limit(const struct page *p)
 {
@@ -117,10 +150,10 @@ static size_t name_limit(const struct page *p)
     size_t k = 0;
     for (;; k++) {
         size_t sum = 0;
-        for (size_t i = 0; i < p->count; i++) {
-            size_t n = json_put_measure(&p->j, name_of(p, i));
-            sum += n < limits[k] ? n : limits[k];
-        }
+        for (size_t i = 0; i < p->count; i++)
+            sum += bytes_of(p, name_of(p, i), limits[k]);
+        for (size_t i = 0; i < p->field_count; i++)
+            sum += bytes_of(p, field_of(p, i), limits[k]);
         if (sum <= (p->h->role->part ? NAMES_BYTES_OF_PART : NAMES_BYTES) ||
             k == sizeof limits / sizeof *limits - 1)
             return limits[k];
@@ -172,6 +205,10 @@ static void put_names(struct page *p)
         char kind[2] = { kind_of(p, i), '\0' };
         json_put_text(&p->j, NULL, kind, 1);
     }
+    json_put_close(&p->j, ']');
+    json_put_open(&p->j, "fields", '[');
+    for (size_t i = 0; i < p->field_count; i++)
+        json_put_text(&p->j, NULL, field_of(p, i), limit);
     json_put_close(&p->j, ']');
     put_calls(p, limit);
 }
@@ -343,7 +380,9 @@ static bool fold_tree(const struct page *p, const struct gcd_merged_tree *t,
 }
 
 /* One row per node: its parent (-1: none), name, own objects and bytes, objects and bytes with all
- * below; its fold in a tree of paths. */
+ * below; the number of its field and, in a tree of paths, its fold, up to the last one that is not
+ * 0.
+ */
 static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t, bool paths)
 {
     struct gcd_fold_node nodes[HTML_PATH_NODES];
@@ -360,8 +399,11 @@ static void put_tree(struct page *p, const char *key, const struct gcd_merged_tr
         json_put_number(&p->j, NULL, s->own_bytes);
         json_put_number(&p->j, NULL, s->count);
         json_put_number(&p->j, NULL, s->bytes);
-        if (folds)
-            json_put_number(&p->j, NULL, nodes[i].fold);
+        unsigned fold = folds ? (unsigned)nodes[i].fold : 0;
+        if (fold != 0 || s->slot != GCD_SLOT_NONE)
+            json_put_number(&p->j, NULL, field_number(p, s->slot));
+        if (fold != 0)
+            json_put_number(&p->j, NULL, fold);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -382,7 +424,11 @@ static void put_large(struct page *p)
         json_put_hex(&p->j, NULL, address);
         json_put_open(&p->j, NULL, '[');
         for (size_t k = 0; k < l->holders; k++)
-            json_put_number(&p->j, NULL, p->number[h->holders[l->holder + k]]);
+            json_put_number(&p->j, NULL, p->number[h->holders[l->holder + k].label]);
+        json_put_close(&p->j, ']');
+        json_put_open(&p->j, NULL, '[');
+        for (size_t k = 0; k < l->holders; k++)
+            json_put_number(&p->j, NULL, field_number(p, h->holders[l->holder + k].slot));
         json_put_close(&p->j, ']');
         json_put_close(&p->j, ']');
     }
@@ -401,9 +447,11 @@ static void put_paths(struct page *p)
     json_put_close(&p->j, ']');
 }
 
-/* One row per type: name (-1: no single object, -2: none), objects or references, bytes. */
-static void put_pairs(struct page *p, const char *key, const struct html_list *l)
+/* One row per type: name (-1: no single object, -2: none), objects or references, bytes.  Behind
+ * references of objects of type FROM comes their field, unless it is not known. */
+static void put_pairs(struct page *p, const char *key, const struct html_list *l, uint32_t from)
 {
+    char buf[GCD_FIELD_LABEL_BYTES];
     json_put_open(&p->j, key, '[');
     for (size_t i = 0; i < l->count; i++) {
         uint32_t type = l->items[i].type;
@@ -414,6 +462,11 @@ static void put_pairs(struct page *p, const char *key, const struct html_list *l
                                                 : (int64_t)p->number[type]);
         json_put_number(&p->j, NULL, l->items[i].count);
         json_put_number(&p->j, NULL, l->items[i].bytes);
+        struct gcd_field field = from != GCD_TYPE_NONE
+                                     ? gcd_fields_of_types(p->h->fields, from, type)
+                                     : GCD_FIELD_UNKNOWN;
+        if (gcd_field_suffix(&field, buf)[0] != '\0')
+            json_put_text(&p->j, NULL, buf, TEXT_BYTES);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -460,9 +513,9 @@ static void put_details(struct page *p)
         const struct html_detail *d = &p->h->details[i];
         json_put_open(&p->j, NULL, '{');
         json_put_number(&p->j, "type", p->number[d->type]);
-        put_pairs(p, "above", &d->lists[HTML_ABOVE]);
-        put_pairs(p, "below", &d->lists[HTML_BELOW]);
-        put_pairs(p, "refs", &d->lists[HTML_REFS]);
+        put_pairs(p, "above", &d->lists[HTML_ABOVE], GCD_TYPE_NONE);
+        put_pairs(p, "below", &d->lists[HTML_BELOW], GCD_TYPE_NONE);
+        put_pairs(p, "refs", &d->lists[HTML_REFS], d->type);
         put_objects(p, d);
         put_detail_generations(p, d);
         if (d->tree != NULL)
@@ -488,7 +541,7 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
 }
 
 /* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first
- * one retains, fold or 0. */
+ * one retains, fold or 0, its field that leads to the next one. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
     const struct gcd_root *root =
@@ -502,12 +555,16 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_open(&p->j, "path", '[');
     for (size_t i = 0; i < s->path_count; i++) {
         const struct gcd_suspect_step *step = &s->path[i];
+        char buf[GCD_FIELD_LABEL_BYTES];
+        struct gcd_field field = gcd_suspect_field(s, i, p->h->fields);
         json_put_open(&p->j, NULL, '[');
         json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)p->number[step->type]);
         json_put_number(&p->j, NULL, step->repeats);
         json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
         json_put_bool(&p->j, NULL, step->dependent);
         json_put_number(&p->j, NULL, step->fold);
+        if (gcd_field_suffix(&field, buf)[0] != '\0')
+            json_put_text(&p->j, NULL, buf, TEXT_BYTES);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -650,10 +707,13 @@ gcd_status html_json_put(const struct html_data *h, struct json_put *j, const ch
     const struct gcd_alloc *a = &h->alloc;
     struct page p = { .h = h, .j = *j };
     gcd_status st = GCD_OK;
-    uint32_t labels = gcd_merged_tree_label_count(h->by_paths);
+    uint32_t labels = gcd_merged_tree_label_count(h->by_paths),
+             slots = gcd_fields_slot_count(h->fields) + 1;
     p.number = gcd_mem_new_uncleared(a, labels, sizeof *p.number);
     p.labels = gcd_mem_new_uncleared(a, labels, sizeof *p.labels);
-    if (p.number == NULL || p.labels == NULL) {
+    p.field = gcd_mem_new_array(a, slots, sizeof *p.field);
+    p.slots = gcd_mem_new_uncleared(a, slots, sizeof *p.slots);
+    if (p.number == NULL || p.labels == NULL || p.field == NULL || p.slots == NULL) {
         st = gcd_fail_nomem(err, "numbering names");
     } else {
         memset(p.number, 0xff, labels * sizeof *p.number); /* UINT32_MAX */
@@ -663,5 +723,7 @@ gcd_status html_json_put(const struct html_data *h, struct json_put *j, const ch
     }
     gcd_mem_free(a, p.number, labels * sizeof *p.number);
     gcd_mem_free(a, p.labels, labels * sizeof *p.labels);
+    gcd_mem_free(a, p.field, slots * sizeof *p.field);
+    gcd_mem_free(a, p.slots, slots * sizeof *p.slots);
     return st;
 }

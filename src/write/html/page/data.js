@@ -2,18 +2,22 @@
 // The data of the page as gcdumpc wrote them (html_json.c for one dump, html_diff.c for two side by side, html_trend.c for several).
 
 /**
- * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  fold, only for paths: as
- * in StepRow.
- * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number, fold?: number]} TreeRow
+ * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.  field: of the parent, that
+ * leads to it: 0 or 1 + its number in fields.  fold, only for paths: as in StepRow.
+ * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number, field?: number,
+ *            fold?: number]} TreeRow
  */
 
 // origin: 0 the program's own code, 1 a library, 2 the framework.
 /** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number, origin: number]} TypeRow */
-/** @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[]]} LargeRow  holders: from the root on */
+/**
+ * holders: from the root on; fields: of each the field that leads to the next one, as in TreeRow.
+ * @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[], fields: number[]]} LargeRow
+ */
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
- * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number]} StepRow
- * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden
+ * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number, field?: string]} StepRow
+ * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden; field: that leads to the next step, "._byUser"
  */
 
 /**
@@ -50,7 +54,7 @@
  */
 
 /** @typedef {[generation: number, objects: number, bytes: number]} AgeRow  generation: a number of generations below */
-/** @typedef {[type: number, count: number, bytes: number]} PairRow  type -1: no single object, -2: nothing */
+/** @typedef {[type: number, count: number, bytes: number, field?: string]} PairRow  type -1: no single object, -2: nothing; field: "._byUser" */
 
 /**
  * Details of a type: the types that dominate its objects, that they dominate and refer to; the largest objects: address, own and retained bytes.
@@ -76,7 +80,7 @@
 /**
  * One dump.  start: the first section, "map" or "suspects".
  * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots or similar.  calls: what paths and trees
- * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.
+ * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.  fields: names of fields, "_byUser".
  * outer: types in which types in names are nested, "Shop.Cart" of "Shop.Cart.Item".
  * rest_types, other_types: number, objects and bytes of those that are not in types; rest_packed has the rows of rest_types, with a text as name,
  * compressed with gzip, in base64.  consumer: the largest consumer if there are no suspects.
@@ -85,7 +89,7 @@
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
  *            memory?: Memory, memory_parts: [key: string, title: string, bytes: number, known: boolean][],
  *            totals: Totals, root_groups: string[], roots: number[], names: string[], kinds: string[],
- *            calls: [name: number, call: string][], outer: string[], types: TypeRow[],
+ *            fields: string[], calls: [name: number, call: string][], outer: string[], types: TypeRow[],
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
@@ -155,8 +159,8 @@ function parsed() {
 export const data = parsed();
 
 /** @type {Heap} */
-const none = /** @type {any} */ ({names: [], kinds: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [], largest: [], suspects: [],
-                                  memory_parts: [],
+const none = /** @type {any} */ ({names: [], kinds: [], fields: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [],
+                                  largest: [], suspects: [], memory_parts: [],
                                   consumer: [], roots: [], root_groups: [], totals: {objects: 0, bytes: 0}});
 
 // main.js decides which of them the page has, and uses only its views.  heap: the newer one of two dumps.

@@ -3,17 +3,16 @@
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, roomy, section, shareCell, swatch, wideTable} from "./dom.js";
 import {linkedName, linkedStep, panelLink} from "./links.js";
-import {labelOf, nameOf} from "./names.js";
+import {labelOf, nameOf, suffixOf} from "./names.js";
 import {count} from "./numbers.js";
 import {sortableTable} from "./table.js";
 import * as words from "./words.js";
 
 /** @param {import("./data.js").LargeRow} row */
 function holders(row) {
-  const names = row[4].slice(0, -1);
-  const few = names.length > 8 ? [...names.slice(0, 4), -1, ...names.slice(-3)] : names;
-  return el("td", {class: "holders"}, ...few.flatMap((n, i) => [
-    i > 0 ? el("span", {class: "arrow"}, " › ") : "", n < 0 ? "…" : linkedStep(n, true)]));
+  const steps = row[4].slice(0, -1).map((n, i) => [linkedStep(n, true), suffixOf(row[5][i])]);
+  const few = steps.length > 8 ? [...steps.slice(0, 4), ["…"], ...steps.slice(-3)] : steps;
+  return el("td", {class: "holders"}, ...few.flatMap((step, i) => [i > 0 ? el("span", {class: "arrow"}, " › ") : "", ...step]));
 }
 
 export function largestSection() {

@@ -43,7 +43,7 @@ function foldedNode(node) {
     made ??= foldedNodes(last.children());
     return made;
   };
-  const steps = {name: words.hiddenSteps(hidden), kind: "o", number: -1, call: undefined};
+  const steps = {name: words.hiddenSteps(hidden), kind: "o", number: -1, call: undefined, field: undefined};
   return Object.assign(Object.create(node), {children}, hidden > 0 ? steps : {});
 }
 
@@ -71,7 +71,7 @@ export function pathTree(label, rows, short = false) {
   const whole = wholeTree(rows, "");
   const folded = foldedNodes(whole.children());
   const tree = heldTree(label, folded, whole.bytes, "Ends here", short);
-  return {tree, button: unfoldButton(rows.some(row => (row[6] ?? 0) > 0), all => tree.replace(all ? whole.children() : folded))};
+  return {tree, button: unfoldButton(rows.some(row => (row[7] ?? 0) > 0), all => tree.replace(all ? whole.children() : folded))};
 }
 
 /**

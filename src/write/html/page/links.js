@@ -2,10 +2,10 @@
 // Names that open the panel, and what they refer to.
 import {heap} from "./data.js";
 import {el} from "./dom.js";
-import {callOf, nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
+import {callOf, longOf, nameExpression, nameOf, shortName, shortOf, typeKeys, typeRow, visible} from "./names.js";
 import {addressOf, change} from "./state.js";
 
-/** @typedef {{name: string, kind: string, number?: number, short?: string, call?: string}} Named */
+/** @typedef {{name: string, kind: string, number?: number, short?: string, call?: string, field?: string}} Named */
 
 /** @param {number} number  of a type's name */
 export function typeKey(number) {
@@ -77,7 +77,7 @@ export function panelLink(key, ...content) {
  * @param {Named} node
  */
 export function linked(node, short = false) {
-  const text = short ? shortOf(node) : node.call ?? node.name;
+  const text = short ? shortOf(node) : longOf(node);
   const name = el("bdi", {class: `name kind-${node.kind}`, dir: "ltr", title: text !== node.name ? node.name : null}, text);
   const key = keyOf(node);
   return key === "" ? name : panelLink(key, name);

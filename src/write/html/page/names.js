@@ -109,11 +109,11 @@ export function callOf(number) {
 }
 
 /**
- * @param {{name: string, call?: string}} node
+ * @param {{name: string, call?: string, field?: string}} node
  * @param {(name: string) => boolean} test
  */
-export function fitsName({name, call}, test) {
-  return test(name) || (call !== undefined && test(call));
+export function fitsName({name, call, field}, test) {
+  return test(name) || (call !== undefined && test(call)) || (field !== undefined && test(field));
 }
 
 /** @param {string} call */
@@ -122,10 +122,35 @@ function shortCall(call) {
   return words + shortFrame(call.slice(words.length));
 }
 
-/** @param {{name: string, kind: string, short?: string, call?: string}} node */
+/**
+ * The name of a field; "" = none.
+ * @param {number} [number]  as in TreeRow
+ */
+export function fieldName(number = 0) {
+  return number > 0 ? visible(heap.fields[number - 1]) : "";
+}
+
+/** @param {number} number  as in TreeRow @returns "._byUser" or "" */
+export function suffixOf(number) {
+  return number > 0 ? `.${fieldName(number)}` : "";
+}
+
+/** @typedef {{name: string, kind: string, short?: string, call?: string, field?: string}} Titled */
+
+/** @param {Titled} node @param {string} text  of it, which comes behind the field of its holder */
+function behindField({field = ""}, text) {
+  return field === "" ? text : `${field}: ${text}`;
+}
+
+/** @param {Titled} node */
 export function shortOf(node) {
-  return node.short ?? (node.call !== undefined ? shortCall(node.call)
-    : node.kind === "t" ? shortName(node.name) : node.name);
+  return behindField(node, node.short ?? (node.call !== undefined ? shortCall(node.call)
+    : node.kind === "t" ? shortName(node.name) : node.name));
+}
+
+/** @param {Titled} node */
+export function longOf(node) {
+  return behindField(node, node.call ?? node.name);
 }
 
 // The origin of a type, in the order of enum gcd_origin; strings and arrays, which the runtime itself fills, are a separate group.

@@ -1,7 +1,7 @@
 // @ts-check
 // Trees of the content of a dump, for their views.
 import {heap} from "./data.js";
-import {callOf, fitsName, nameOf, namespaceOf} from "./names.js";
+import {callOf, fieldName, fitsName, nameOf, namespaceOf} from "./names.js";
 import {sum} from "./numbers.js";
 
 /** @typedef {import("./data.js").TreeRow} TreeRow */
@@ -11,7 +11,7 @@ import {sum} from "./numbers.js";
  * @typedef {{rows: TreeRow[], below: number[][], top: number[], test?: (name: string) => boolean, marks?: Uint8Array}} Tree
  */
 
-// Sibling rows with one name, folded into one.  children() is made when first needed.
+// Sibling rows with one name and field, folded into one.  children() is made when first needed.
 export class Rows {
   /**
    * @param {Tree} tree
@@ -22,13 +22,15 @@ export class Rows {
     this.rows = rows;
     this.number = tree.rows[rows[0]][1];
     this.kind = heap.kinds[this.number];
-    this.name = nameOf(this.number);
-    this.call = callOf(this.number);
+    const {name, call, field} = namesIn(tree.rows[rows[0]]);
+    this.name = name;
+    this.call = call;
+    this.field = field;
     this.ownObjects = sum(rows, r => tree.rows[r][2]);
     this.ownBytes = sum(rows, r => tree.rows[r][3]);
     this.objects = sum(rows, r => tree.rows[r][4]);
     this.bytes = sum(rows, r => tree.rows[r][5]);
-    this.fold = Math.min(...rows.map(r => tree.rows[r][6] ?? 0));
+    this.fold = Math.min(...rows.map(r => tree.rows[r][7] ?? 0));
     /** @type {Node[] | null} */
     this.made = null;
   }
@@ -49,6 +51,16 @@ export class Rows {
   }
 }
 
+/** @param {TreeRow} row  siblings with one result are one node */
+function kindOf([, number, , , , , field = 0]) {
+  return number + field * heap.names.length;
+}
+
+/** @param {TreeRow} row */
+function namesIn([, number, , , , , field]) {
+  return {name: nameOf(number), call: callOf(number), field: fieldName(field)};
+}
+
 /**
  * For each row, whether it or one below it has a matching name; remembered for the last test.
  * @param {Tree} tree
@@ -59,11 +71,12 @@ function marked(tree, test) {
     const marks = new Uint8Array(tree.rows.length);
     const fits = new Map();
     for (let i = tree.rows.length - 1; i >= 0; i--) {
-      const [parent, number] = tree.rows[i];
-      if (!fits.has(number)) {
-        fits.set(number, fitsName({name: nameOf(number), call: callOf(number)}, test));
+      const [parent] = tree.rows[i];
+      const key = kindOf(tree.rows[i]);
+      if (!fits.has(key)) {
+        fits.set(key, fitsName(namesIn(tree.rows[i]), test));
       }
-      marks[i] = marks[i] === 1 || fits.get(number) ? 1 : 0;
+      marks[i] = marks[i] === 1 || fits.get(key) ? 1 : 0;
       if (marks[i] === 1 && parent >= 0) {
         marks[parent] = 1;
       }
@@ -153,7 +166,7 @@ export function largestFirst(nodes) {
  * @returns {Node[]}
  */
 function folded(tree, rows) {
-  return largestFirst([...groupBy(rows, r => tree.rows[r][1]).values()].map(same => new Rows(tree, same)));
+  return largestFirst([...groupBy(rows, r => kindOf(tree.rows[r])).values()].map(same => new Rows(tree, same)));
 }
 
 /**

@@ -5,12 +5,12 @@ import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el} from "./dom.js";
 import {heldTree, pathTree} from "./held.js";
 import {holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
-import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
+import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "./names.js";
 import {wayTo} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
-import {namesOf, suspectContent, suspectDetails} from "./suspects.js";
+import {fieldBehind, namesOf, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
 import {seriesOf} from "./trend_panel.js";
 import * as words from "./words.js";
@@ -33,6 +33,7 @@ function facts(said) {
 function pairs(title, rows, said) {
   return rows === undefined || rows.length === 0 ? null : el("div", {}, el("h3", {}, title), el("ul", {class: "parts"}, ...rows.map(row =>
     el("li", {}, row[0] < 0 ? el("span", {}, words.HOLDERS[-1 - row[0]]) : linkedName(row[0], true),
+       row[3] === undefined ? null : el("span", {class: "muted"}, words.through(visible(row[3]))),
        el("span", {class: "muted"}, ` ${said(row)}`)))));
 }
 
@@ -156,7 +157,7 @@ function ofObject(i) {
   return o === undefined ? null : {title: shortName(nameOf(o[0])), subtitle: o[3] ?? "", parts: [
     facts([["Type", linkedName(o[0])], ["Own size", exactBytes(o[1])], ["Retained", words.sizeAndShare(o[2], heap.totals.bytes)]]),
     el("ul", {class: "parts"}, object(o[3], o[1], o[2])),
-    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map(n => el("li", {}, linkedStep(n))))]};
+    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map((n, k) => el("li", {}, linkedStep(n), fieldBehind(suffixOf(o[5][k])))))]};
 }
 
 /**

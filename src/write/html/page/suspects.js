@@ -27,10 +27,19 @@ export function namesOf({path, held, content, own, root_name: variable}) {
     .filter(number => number >= 0);
 }
 
+/**
+ * The field by which something holds what comes next, behind its name.
+ * @param {string} field  "._byUser", "[].key" or ""
+ */
+export function fieldBehind(field) {
+  return field === "" ? null : el("bdi", {class: "name", dir: "ltr"}, visible(field));
+}
+
 /** @param {import("./data.js").StepRow} step */
-function pathStep([number, repeats, retained, dependent, fold]) {
+function pathStep([number, repeats, retained, dependent, fold, field = ""]) {
   return el("li", {class: fold > 0 ? "folded" : null},
     number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedStep(number, true),
+    fieldBehind(field),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
     dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
     el("span", {class: "muted"}, ` ${words.keeps(retained)}`));

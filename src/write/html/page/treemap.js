@@ -5,7 +5,7 @@
 import {data, heap} from "./data.js";
 import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
 import {keyOf, linked} from "./links.js";
-import {COLOURINGS, colourOf, originOf, shortOf} from "./names.js";
+import {COLOURINGS, colourOf, fitsName, longOf, originOf, shortOf} from "./names.js";
 import {largestFirst, leaf} from "./nodes.js";
 import {bytes, plural, sum} from "./numbers.js";
 import {squarify} from "./squarify.js";
@@ -143,7 +143,7 @@ export function treemap(views, look, atFirst = MOST) {
 
   /** @param {Node} node @param {Box} [box]  of its tile */
   function show(node, box) {
-    detail.textContent = look.describe(node, node.name);
+    detail.textContent = look.describe(node, longOf(node));
     tip.hidden = box === undefined;
     if (box !== undefined) {
       tip.textContent = detail.textContent;
@@ -280,7 +280,8 @@ export function treemap(views, look, atFirst = MOST) {
     const looked = text.toLowerCase();
     let n = 0;
     for (const t of tiles()) {
-      const has = looked !== "" && (nodeOf(t)?.name.toLowerCase().includes(looked) ?? false);
+      const node = nodeOf(t);
+      const has = looked !== "" && node !== undefined && fitsName(node, name => name.toLowerCase().includes(looked));
       t.classList.toggle("match", has);
       n += has ? 1 : 0;
     }

@@ -141,6 +141,11 @@ export function references(n) {
   return plural(n, "reference");
 }
 
+/** @param {string} field  "._byUser", "[].key" */
+export function through(field) {
+  return ` in ${field.replace(/^\./, "")}`;
+}
+
 /** @param {number} n */
 export function moreObjects(n) {
   return plural(n, "more object");
