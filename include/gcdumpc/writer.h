@@ -22,6 +22,7 @@ extern "C" {
 
 struct gcd_format;
 struct gcd_origins;
+struct gcd_sites;
 
 /* Format number I of the table, NULL after the last. */
 GCD_API const struct gcd_format *gcd_format_at(size_t i);
@@ -67,6 +68,7 @@ struct gcd_write_options {
     /* which types are the program's own (unstable/origins.h), for the page; NULL = by modules and
      * namespaces */
     const struct gcd_origins *origins;
+    const struct gcd_sites *sites; /* of the dump (unstable/sites.h), for the page; NULL = none */
 };
 
 /* Something that the format cannot store. */

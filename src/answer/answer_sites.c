@@ -188,7 +188,8 @@ static void put_sites(struct answer *a, const struct listing *l, const uint32_t 
     for (size_t i = 0; i < l->list->count; i++) {
         const struct gcd_site *site = &l->list->items[order[i]];
         double bytes = of->also_dead ? site->allocated_bytes : site->bytes;
-        if ((site->alive == 0 && !of->also_dead) || bytes < (double)of->page.min_bytes)
+        if ((of->type != NULL && site->type != *of->type) || (site->alive == 0 && !of->also_dead) ||
+            bytes < (double)of->page.min_bytes)
             continue;
         matching++;
         if (of->page.most != 0 && shown >= of->page.most)

@@ -258,6 +258,7 @@ struct answer_of_sites {
     const struct gcd_summary *summary; /* of the dump, */
     const struct gcd_names *names;     /* and the names of its types */
     const struct gcd_origins *origins;
+    const uint32_t *type; /* only of this type; NULL = of all */
     struct answer_page page;
     bool people;    /* callers as lines of their own */
     bool full;      /* all callers, also those of the framework */

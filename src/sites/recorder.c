@@ -72,6 +72,7 @@ struct gcd_site_progress gcd_site_recorder_progress(const struct gcd_site_record
     return (struct gcd_site_progress){ .samples = atomic_load(&r->samples),
                                        .aging = atomic_load(&r->aging),
                                        .background = atomic_load(&r->background),
+                                       .background_runs = atomic_load(&r->background_runs),
                                        .longest_pause_ns = atomic_load(&r->longest_pause_ns) };
 }
 
@@ -131,6 +132,20 @@ static bool history_of(const struct gcd_event *ev, struct recorder_gc *ret)
     return c.err == GCD_OK;
 }
 
+/* Foreground collections begin and end while a background one runs. */
+static void note_background(struct gcd_site_recorder *r, const struct gcd_event *ev)
+{
+    struct gcd_clr_gc_start s;
+    if (ev->id == GCD_EV_GC_START && gcd_clr_gc_start(ev, &s) == GCD_OK &&
+        s.type == GCD_GC_BACKGROUND) {
+        r->background_number = s.number;
+        atomic_store(&r->background_runs, true);
+    } else if (ev->id == GCD_EV_GC_END && ev->payload_bytes >= 4 &&
+               gcd_le32(ev->payload) == r->background_number) {
+        atomic_store(&r->background_runs, false);
+    }
+}
+
 static gcd_status take_collection(struct gcd_site_recorder *r, const struct gcd_event *ev,
                                   struct gcd_error *err)
 {
@@ -138,6 +153,7 @@ static gcd_status take_collection(struct gcd_site_recorder *r, const struct gcd_
     struct gcd_clr_gc_start s;
     if (ev->provider != GCD_PROVIDER_RUNTIME)
         return GCD_OK;
+    note_background(r, ev);
     if (ev->id == GCD_EV_GC_START && gcd_clr_gc_start(ev, &s) == GCD_OK) {
         gc.number = s.number;
         gc.depth = s.depth;

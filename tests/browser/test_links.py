@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli_support                                      # noqa: E402
+from cli_support import SOURCE                          # noqa: E402
 from test_async import shop                             # noqa: E402
 
 import page_test                                        # noqa: E402
@@ -205,6 +206,35 @@ class Trees(PageTest):
         page.type("nothing like it")
         self.assertEqual(page.count("#paths tbody tr"), 0)
         self.assertGreater(rows, 0)
+
+
+class Allocated(PageTest):
+    RECORDING = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+
+    def test_flame_graph_tree_and_types(self):
+        page = self.show(self.RECORDING)
+        labels = page.texts("#allocated .tile .label")
+        self.assertEqual(labels[0], "Program.Main (SiteLab.cs:144)")
+        self.assertIn("Journal.Append (SiteLab.cs:70)", labels)
+        page.click("#allocated .choice label", 1)
+        tops = page.run("[...document.querySelectorAll('#allocated .tile')].filter(t => t.offsetTop === 0).map(t => [t.ariaLabel, Number(t.dataset.bytes)])")
+        totals = {}
+        for site in json.loads(self.done("sites", self.RECORDING, "--json").text)["sites"]:
+            totals[site["type"]] = totals.get(site["type"], 0) + site["bytes"]
+        for (text, size), (name, want) in zip(tops, sorted(totals.items(), key=lambda t: -t[1])):
+            self.assertIn(name.split(".")[-1], text)
+            self.assertAlmostEqual(size, want, delta=10)
+        page.click("#allocated .tile", 0)
+        self.assertEqual(page.texts("#allocated .crumbs li"), ["All sampled allocations", "Byte[]"])
+        page.key("Escape")
+        self.assertEqual(page.texts("#allocated .crumbs li"), ["All sampled allocations"])
+        page.run("location.hash = 'open=' + encodeURIComponent('type:System.Int32[]')")
+        page.settle()
+        self.assertIn("Journal.Append (SiteLab.cs:70)", page.text("#panel"))
+        self.assertRegex(page.text("#panel"), r"about 4\.6 MiB ± \d+\.\d KiB in 1,194 objects")
+
+    def test_a_dump_without_samples_has_no_section(self):
+        self.assertEqual(self.show().count("#allocated"), 0)
 
 
 class Waits(PageTest):

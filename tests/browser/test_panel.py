@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import genheap                         # noqa: E402
+from cli_support import SOURCE, genheap                 # noqa: E402
 
 import page_test                                        # noqa: E402
 from page_test import PageTest                          # noqa: E402
@@ -215,8 +215,9 @@ class Axe(PageTest):
             page.run("document.querySelector('#types tbody a').click()")
             page.settle()
             self.assertEqual(self.violations(page), [], options)
-        self.done("leaks", self.link("net10-wks"), "-o", "l.html")
-        self.page = page = self.browser.open(self.path("l.html"), dark=True)
+        self.done("leaks", os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz"), "-o", "l.html")
+        self.page = page = self.browser.open(self.path("l.html"), "#open=type:System.Int32[]", dark=True)
+        self.assertEqual((page.count("#allocated .tile") > 5, "Journal.Append" in page.text("#panel")), (True, True))
         self.assertEqual(self.violations(page), [])
 
 

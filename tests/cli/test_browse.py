@@ -61,6 +61,20 @@ class Views(Browse):
         s.wait(lambda lines: lines[0] == "Suspects")
         self.quit(s)
 
+    def test_sampled_allocations(self):
+        s = self.browse(os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz"), lines=80)
+        s.wait("Suspects")
+        s.press("enter")
+        lines = s.wait("Suspect 1: One object")
+        self.assertIn("Allocated in SiteLab.SessionStore.Open (SiteLab.cs:26): 100 %", " ".join(" ".join(lines).split()))
+        s.press("/Session$", "enter")
+        s.press("left", "3")
+        s.wait(lambda lines: lines[0] == "Types")
+        s.press("/System.Int32[]", "enter", "enter")
+        lines = s.wait("Allocated in (estimated)")
+        self.assertIn("SiteLab.cs:70 SiteLab.Journal.Append (System.Int32[])", "\n".join(lines))
+        self.quit(s)
+
     def test_without_suspects(self):
         s = self.browse(trace("net10-wks"))
         lines = s.wait("Largest consumers by type")

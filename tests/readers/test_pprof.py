@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""The reader of pprof profiles: on what pprof-format itself wrote, on the example of other-formats.md, on damaged ones."""
+"""The reader of pprof profiles: on what pprof-format itself wrote, on the example of other-formats.md, on damaged ones;
+and the profile of sampled allocations."""
 
 import gzip
+import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,6 +16,10 @@ sys.path.insert(0, HERE)
 
 import real_readers
 from real_readers import Refused, read_pprof
+
+SOURCE = os.environ.get("GCDUMPC_SOURCE") or os.path.dirname(os.path.dirname(HERE))
+PROGRAM = os.environ.get("GCDUMPC") or os.path.join(SOURCE, "build", "gcdumpc")
+RECORDING = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
 
 # other-formats.md section 3, part by part
 SAMPLE_TYPES = "0a04 0801 1002  0a04 0803 1004"
@@ -88,6 +96,34 @@ class Pprof(unittest.TestCase):
         self.assertTrue(self.refused(gzip.compress(profile())[:-30]))
         # a cut between two fields can be a whole, smaller profile: the table of strings ends early
         self.assertTrue(self.refused(profile()[:0x80]))
+
+
+class Sites(unittest.TestCase):
+    """The heap profile of sampled allocations, as pprof-format and go tool pprof see it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.profile = os.path.join(folder.name, "sites.pb.gz")
+        subprocess.run([PROGRAM, "sites", "-q", RECORDING, "-o", cls.profile], check=True)
+        cls.sites = json.loads(subprocess.run([PROGRAM, "sites", RECORDING, "--json"], check=True, capture_output=True).stdout)["sites"]
+
+    def test_pprof_format(self):
+        real_readers.need_node()
+        seen = read_pprof(self.profile)
+        self.assertIn("/src/SiteLab/SiteLab.cs", json.dumps(seen))
+        self.assertEqual(seen["facts"]["default_sample_type"], "inuse_space")
+
+    def test_go_tool_pprof(self):
+        if shutil.which("go") is None:
+            self.skipTest("no Go (golang-go) on this machine")
+        shown = subprocess.run(["go", "tool", "pprof", "-sample_index=inuse_space", "-unit=B", "-lines", "-top", self.profile], check=True,
+                               capture_output=True, text=True, env={**os.environ, "HOME": os.path.dirname(self.profile)}).stdout
+        for line in (26, 41, 70, 83, 97):
+            name, size = next((s["method"], s["bytes"]) for s in self.sites if s["line"] == line)
+            row = next(r for r in shown.splitlines() if f"{name} /src/SiteLab/SiteLab.cs:{line}" in r)
+            self.assertAlmostEqual(int(row.split()[3].rstrip("B")), size, delta=2)    # cumulated
 
 
 if __name__ == "__main__":

@@ -351,6 +351,46 @@ static void test_every_allocation_can_fail(void **state)
     done(&l);
 }
 
+/* ---- progress ---- */
+
+static bool background_runs(const struct gcd_site_recorder *r)
+{
+    return gcd_site_recorder_progress(r).background_runs;
+}
+
+static void feed_collections(struct gcd_site_recorder *r, const struct tb *t, size_t from)
+{
+    assert_int_equal(
+        gcd_site_recorder_feed(r, GCD_SITE_COLLECTIONS, t->out.p + from, t->out.n - from, &err),
+        GCD_OK);
+}
+
+/* A foreground collection may begin and end inside it. */
+static void test_a_background_collection_runs_until_its_own_end(void **state)
+{
+    (void)state;
+    struct gcd_site_recorder *r;
+    struct tb t;
+    uint32_t ends[] = { 2, 1 };
+    assert_int_equal(gcd_site_recorder_new(NULL, &r, &err), GCD_OK);
+    tb_init(&t, TB_V4, 8);
+    size_t from = 0;
+    tb_gc_start_full(&t, 1, 2, 0, 1);
+    tb_flush(&t);
+    feed_collections(r, &t, from);
+    assert_true(background_runs(r));
+    tb_gc_start_full(&t, 2, 0, 0, 2);
+    for (size_t i = 0; i < 2; i++) {
+        from = t.out.n;
+        tb_gc_end(&t, ends[i]);
+        tb_flush(&t);
+        feed_collections(r, &t, from);
+        assert_int_equal(background_runs(r), i == 0);
+    }
+    gcd_site_recorder_free(r);
+    tb_done(&t);
+}
+
 /* ---- profiles ---- */
 
 static void test_profiles_have_stacks_and_lines(void **state)
@@ -419,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_frames_with_too_long_texts_are_kept),
         cmocka_unit_test(test_damaged_sites_are_refused),
         cmocka_unit_test(test_every_allocation_can_fail),
+        cmocka_unit_test(test_a_background_collection_runs_until_its_own_end),
         cmocka_unit_test(test_profiles_have_stacks_and_lines),
         cmocka_unit_test(test_names_with_the_same_hash_stay_apart),
     };

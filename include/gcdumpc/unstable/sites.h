@@ -186,6 +186,8 @@ struct gcd_site_progress {
     /* collections of at least generation 1 that began after the window: after the second one,
      * sampled objects are old or dead */
     uint32_t aging, background; /* and background collections */
+    /* in the stream of collections: one is running */
+    bool background_runs;
     uint64_t
         longest_pause_ns; /* of background collections, with the runtime's walk for the ranges */
 };

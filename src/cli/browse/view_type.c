@@ -95,6 +95,46 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
     return st;
 }
 
+/* ---- lines that allocated it ---- */
+
+static gcd_status add_sites(struct browse_view *v, const struct gcd_context *call,
+                            struct gcd_error *err)
+{
+    const struct browse_model *m = v->model;
+    struct answer_of_sites of = { .sites = gcd_session_sites(m->session),
+                                  .summary = m->summary,
+                                  .names = m->names,
+                                  .type = &v->subject };
+    struct answer *a;
+    if (of.sites == NULL)
+        return GCD_OK;
+    gcd_status st = gcd_session_origins(m->session, call, &of.origins, err);
+    if (st == GCD_OK)
+        st = answer_sites(&of, &a, err);
+    if (st != GCD_OK)
+        return st;
+    if (!render_ready(a))
+        st = browse_no_memory(err);
+    if (a->rows > 0) {
+        struct browse_section *s = browse_add_made_section(v);
+        *s = (struct browse_section){ .title = "Allocated in (estimated)",
+                                      .heads = { "Bytes", "Objects" },
+                                      .counts = { [1] = true },
+                                      .what = "Line",
+                                      .hidden_share = true,
+                                      .line = s->line };
+    }
+    for (size_t i = 0; st == GCD_OK && i < a->rows; i++) {
+        struct browse_made made = { .text = strdup(answer_find(a, i, "site")->text),
+                                    .has = { true, true },
+                                    .numbers = { answer_find(a, i, "bytes")->number,
+                                                 answer_find(a, i, "count")->number } };
+        st = browse_add_made(v, made, err);
+    }
+    answer_free(a);
+    return st;
+}
+
 /* ---- neighbours ---- */
 
 /* References between the objects of the type and others, counted by type: to[0] from the type,
@@ -186,6 +226,8 @@ gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *cal
     gcd_status st = add_facts(v, call, err);
     if (st == GCD_OK)
         st = add_paths(v, call, err);
+    if (st == GCD_OK)
+        st = add_sites(v, call, err);
     if (st == GCD_OK)
         st = count_references(v, v->amounts, call, err);
     if (st == GCD_OK)

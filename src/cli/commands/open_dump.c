@@ -160,21 +160,13 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
-/* Gives the session the sites of its recording.  Damaged ones are only missing. */
+/* Gives the session the sites of its recording. */
 static enum cli_exit take_sites(const struct cli_args *args, struct cli_dump *d)
 {
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_context context = cli_context(args, "reading sites");
     struct gcd_sites *sites = NULL;
-    if (d->dump == NULL || d->input == NULL || !cli_summary(d)->has_sites)
-        return CLI_DONE;
-    if (gcd_sites_read(d->input, cli_summary(d), &context, &sites, &err) != GCD_OK) {
-        if (err.code == GCD_E_NOMEM || err.code == GCD_E_CANCELED)
-            return cli_fail(d->subject, &err);
-        cli_say(d->subject, "%s", err.msg);
-    }
+    enum cli_exit e = cli_read_sites(args, d, &sites);
     gcd_session_take_sites(d->session, sites);
-    return CLI_DONE;
+    return e;
 }
 
 enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)

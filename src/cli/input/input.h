@@ -71,6 +71,9 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
                             const struct cli_reading *how, struct cli_dump *ret);
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
+/* The sites of D's recording; NULL: it has none, or they are damaged, which has been said. */
+enum cli_exit cli_read_sites(const struct cli_args *args, const struct cli_dump *d,
+                             struct gcd_sites **ret);
 /* The dominators of D->session.  On failure the message has been printed. */
 enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d,
                                   const struct gcd_dominators **ret);

@@ -271,3 +271,18 @@ enum cli_exit cli_name_types(const struct cli_args *args, struct cli_dump *d)
 {
     return cli_names_of(args, d, GCD_NAMES_CSHARP, &d->names);
 }
+
+enum cli_exit cli_read_sites(const struct cli_args *args, const struct cli_dump *d,
+                             struct gcd_sites **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context(args, "reading sites");
+    *ret = NULL;
+    if (d->dump == NULL || d->input == NULL || !cli_summary(d)->has_sites ||
+        gcd_sites_read(d->input, cli_summary(d), &context, ret, &err) == GCD_OK)
+        return CLI_DONE;
+    if (err.code == GCD_E_NOMEM || err.code == GCD_E_CANCELED)
+        return cli_fail(d->subject, &err);
+    cli_say(d->subject, "%s", err.msg);
+    return CLI_DONE;
+}

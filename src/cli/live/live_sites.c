@@ -32,6 +32,9 @@
 #define ANSWER_MS        10000u
 #define STOP_MS          60000u
 #define LOOK_MS          100
+/* So long it is watched whether a background collection runs, and so long its end is awaited. */
+#define LOOK_FOR_BACKGROUND_MS 1000u
+#define BACKGROUND_MS          30000u
 /* Young collections after the window until each sampled object is old or dead: two, and one that
  * may have begun before the window ended. */
 #define AGING_COLLECTIONS 3u
@@ -185,6 +188,39 @@ static bool pauses_too_long(struct live_sites *s)
     return true;
 }
 
+/* The objects are followed through the next background collection, which pauses the process.  After
+ * the end of one that runs, it is the furthest away. */
+static enum cli_exit wait_for_background(struct live_sites *s)
+{
+    struct session *session = &s->sessions[GCD_SITE_COLLECTIONS];
+    uint64_t start = live_now_ms(), spent = 0;
+    bool early = false, runs = false, said = false;
+    while (!early && !atomic_load(&session->ended) &&
+           spent < (runs ? BACKGROUND_MS : LOOK_FOR_BACKGROUND_MS)) {
+        bool ran = runs;
+        runs = gcd_site_recorder_progress(s->recorder).background_runs;
+        if (ran && !runs)
+            break;
+        if (runs && !said && !s->args->quiet) {
+            cli_progress_end();
+            cli_say(s->target.subject,
+                    "a background collection is running: sampling begins at its end");
+            said = true;
+        }
+        look(s, runs ? "waiting for a collection" : "looking at collections", spent,
+             runs ? BACKGROUND_MS : LOOK_FOR_BACKGROUND_MS);
+        spent = live_now_ms() - start;
+        if (is_interrupted(s, &early))
+            return interrupted(s);
+    }
+    if (runs && spent >= BACKGROUND_MS && !s->args->quiet) {
+        cli_progress_end();
+        cli_say(s->target.subject, "it has not ended after %u s: sampling begins now",
+                BACKGROUND_MS / 1000);
+    }
+    return CLI_DONE;
+}
+
 /* The window: samples are taken. */
 static enum cli_exit sample(struct live_sites *s, bool *ret_early)
 {
@@ -310,6 +346,8 @@ static enum cli_exit run_phases(struct live_sites *s)
         e = CLI_FAILED;
     if (e == CLI_DONE)
         e = start_session(s, GCD_SITE_COLLECTIONS, KEYWORD_GC, 4, 16);
+    if (e == CLI_DONE && !s->args->sites.no_movement)
+        e = wait_for_background(s);
     if (e == CLI_DONE)
         e = start_session(s, GCD_SITE_ALLOCATIONS, keywords, level, buffer_mb);
     if (e == CLI_DONE)

@@ -358,12 +358,20 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         gcd_names_free(names);
         return e;
     }
+    if (need_of(out->format) == CLI_NEED_PAGE && d->sites == NULL)
+        e = cli_read_sites(args, d, &d->sites);
+    if (e != CLI_DONE) {
+        gcd_names_free(names);
+        gcd_origins_free(origins);
+        return e;
+    }
     struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
                                          .name = d->name,
                                          .names = names,
                                          .stack_by = args->output.stack_by,
                                          .progress_total = gcd_input_size(d->input),
-                                         .origins = origins };
+                                         .origins = origins,
+                                         .sites = d->sites };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err)

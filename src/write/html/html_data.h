@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/writer.h>
 
 #include "base/threads/locked_alloc.h"
@@ -168,6 +169,9 @@ void html_put_call(struct json_put *j, size_t number, const char *call, size_t m
 GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j,
                                         const char *key, size_t *ret_others, struct gcd_error *err);
 
+/* Writes the stacks of sampled allocations, if there are any.  TYPE_NAMES as for html_put_waits. */
+GCD_MUST_CHECK gcd_status html_put_sites(const struct html_data *h, const uint32_t *type_names,
+                                         struct json_put *j, struct gcd_error *err);
 /* html_waits.c: "waits", if something waits.  TYPE_NAMES[type]: the number of its name, UINT32_MAX
  * = it has none. */
 GCD_MUST_CHECK gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,

@@ -694,6 +694,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_notes(p);
     put_checks(p);
     put_generations(p);
+    GCD_TRY(html_put_sites(p->h, p->number, &p->j, err));
     GCD_TRY(html_put_waits(p->h, p->number, &p->j, err));
     uint64_t used = gcd_sink_bytes(p->j.s) + BEHIND_BYTES;
     GCD_TRY(html_put_rest(p->h, used < PAGE_BYTES ? PAGE_BYTES - used : 0, &p->j, ret_others, err));

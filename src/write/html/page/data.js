@@ -78,6 +78,15 @@
  */
 
 /**
+ * Sampled allocations.  objects, bytes: alive, estimated.  names, frames, rows: stacks as in Waits, with callers as parents, and types as innermost
+ * frames, which follow the methods.  lines: name of a type, method with its line, living objects, bytes, standard error.
+ * @typedef {{samples: number, alive: number, window_ms: number, settle_ms: number, followed: boolean, objects: number, bytes: number,
+ *            different: number,
+ *            methods: number, names: string[], frames: WaitFrame[], rows: WaitRow[],
+ *            lines: [type: number, line: string, objects: number, bytes: number, error: number][]}} Sites
+ */
+
+/**
  * One dump.  start: the first section, "map" or "suspects".
  * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots or similar.  calls: what paths and trees
  * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.  fields: names of fields, "_byUser".
@@ -94,7 +103,7 @@
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
  *            suspect_bytes: number, notes: [sentence: string, advice: string][], checks: CheckRow[],
- *            generations: GenerationRow[], waits?: Waits}} Heap
+ *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */
 
 /**

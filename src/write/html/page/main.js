@@ -8,6 +8,7 @@ import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
 import {panel} from "./panel.js";
 import {places} from "./places.js";
+import {siteSection} from "./sites.js";
 import {heading, summarySection, warnings} from "./summary.js";
 import {suspectSection} from "./suspects.js";
 import {dumpSection, trendHeading, trendSummary, trendTypes} from "./trend.js";
@@ -105,5 +106,5 @@ if (data.kind === "trend") {
   }
   summarySection(suspectsFirst);
   build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection,
-    pathSection, waitSection, rootSection, generationSection, places]);
+    pathSection, siteSection, waitSection, rootSection, generationSection, places]);
 }

@@ -9,6 +9,7 @@ import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "
 import {wayTo} from "./nodes.js";
 import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
+import {linesOf} from "./sites.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
 import {fieldBehind, namesOf, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
@@ -82,6 +83,7 @@ function ofType(number, places) {
            ["Generation", (detail?.generations ?? []).map(([i, n, own]) => words.inGeneration(i, n, own)).join("; ")]]),
     inPlace(number, places),
     paths === null ? null : el("div", {}, el("h3", {}, "How the roots reach its objects", paths.button), paths.tree.element),
+    linesOf(number),
     pairs("Kept alive by", detail?.above, ([, n, held]) => words.inObjects(held, n)),
     pairs("Keeps alive directly", detail?.below, ([, n, held]) => words.inObjects(held, n)),
     pairs("Refers to", detail?.refs, ([, n]) => words.references(n)),

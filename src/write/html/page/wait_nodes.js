@@ -1,29 +1,33 @@
 // @ts-check
-// Stacks of asynchronous operations as trees: from the waiting methods to what is awaited, or the other way round.
-import {heap} from "./data.js";
+// Stacks as trees: of asynchronous operations, from the waiting methods to what is awaited, or the other way round; of allocations, whose innermost
+// frame comes first, from it to its callers, or the other way round.
 import {shortFrame, shortName, visible} from "./names.js";
 import {sum} from "./numbers.js";
 import * as words from "./words.js";
 
-const NONE = {operations: 0, stacks: 0, different: 0, bytes: 0, ages: false, names: [], frames: [], rows: []};
-const waits = heap.waits ?? NONE;
-
+/**
+ * methods: frames from this number on are types; undefined: those without parents are.
+ * @typedef {{names: string[], frames: import("./data.js").WaitFrame[], rows: WaitRow[], methods?: number}} Stacks
+ */
 /** @typedef {import("./data.js").WaitRow} WaitRow */
 /** @typedef {{row: WaitRow, frame: number}} Cursor  a stack, and one of its frames */
 /** @typedef {(row: WaitRow) => number} Measure */
+/** @typedef {(stacks: Stacks, cursors: Cursor[]) => {children: Cursor[], own: Cursor[]}} Below */
 
 // Frames with one name at one place, from these stacks.  bytes is the quantity that the picture shows.
 export class WaitNode {
   /**
+   * @param {Stacks} stacks
    * @param {Cursor[]} cursors
    * @param {Measure} measure
-   * @param {(cursors: Cursor[]) => {children: Cursor[], own: Cursor[]}} below
+   * @param {Below} below
    */
-  constructor(cursors, measure, below) {
-    const [, name, , type] = waits.frames[cursors[0].frame];
-    const flags = cursors.reduce((all, c) => all | waits.frames[c.frame][2], 0);
-    this.name = visible(waits.names[name]);
-    this.short = waits.frames[cursors[0].frame][0] < 0 ? shortName(this.name) : shortFrame(this.name);
+  constructor(stacks, cursors, measure, below) {
+    const [inner, name, , type] = stacks.frames[cursors[0].frame];
+    const flags = cursors.reduce((all, c) => all | stacks.frames[c.frame][2], 0);
+    this.stacks = stacks;
+    this.name = visible(stacks.names[name]);
+    this.short = (stacks.methods === undefined ? inner < 0 : cursors[0].frame >= stacks.methods) ? shortName(this.name) : shortFrame(this.name);
     this.kind = "t";
     this.number = type;
     this.note = words.frameNote((flags & 1) !== 0, (flags & 2) !== 0, (flags & 4) !== 0);
@@ -33,7 +37,7 @@ export class WaitNode {
     this.old = sum(cursors, c => c.row[2]);
     this.retained = sum(cursors, c => c.row[3]);
     this.bytes = sum(cursors, c => measure(c.row));
-    const {own, children} = below(cursors);
+    const {own, children} = below(stacks, cursors);
     this.next = children;
     this.ownBytes = sum(own, c => measure(c.row));
     this.ownObjects = sum(own, c => c.row[1]);
@@ -42,22 +46,23 @@ export class WaitNode {
   }
 
   children() {
-    this.made ??= nodesOf(this.next, this.measure, this.below);
+    this.made ??= nodesOf(this.stacks, this.next, this.measure, this.below);
     return this.made;
   }
 }
 
 /**
  * Frames with one name are one node; the largest come first.
+ * @param {Stacks} stacks
  * @param {Cursor[]} cursors
  * @param {Measure} measure
- * @param {(cursors: Cursor[]) => {children: Cursor[], own: Cursor[]}} below
+ * @param {Below} below
  */
-function nodesOf(cursors, measure, below) {
+function nodesOf(stacks, cursors, measure, below) {
   /** @type {Map<number, Cursor[]>} */
   const groups = new Map();
   for (const cursor of cursors) {
-    const name = waits.frames[cursor.frame][1];
+    const name = stacks.frames[cursor.frame][1];
     const same = groups.get(name);
     if (same === undefined) {
       groups.set(name, [cursor]);
@@ -65,48 +70,50 @@ function nodesOf(cursors, measure, below) {
       same.push(cursor);
     }
   }
-  return [...groups.values()].map(same => new WaitNode(same, measure, below)).sort((a, b) => b.bytes - a.bytes || b.objects - a.objects);
+  return [...groups.values()].map(same => new WaitNode(stacks, same, measure, below)).sort((a, b) => b.bytes - a.bytes || b.objects - a.objects);
 }
 
-/** @param {Cursor[]} cursors  towards what is awaited */
-function inwards(cursors) {
-  const inner = (/** @type {Cursor} */ c) => waits.frames[c.frame][0];
+/** @param {Stacks} stacks @param {Cursor[]} cursors  towards what is awaited */
+function inwards(stacks, cursors) {
+  const inner = (/** @type {Cursor} */ c) => stacks.frames[c.frame][0];
   return {children: cursors.filter(c => inner(c) >= 0).map(c => ({row: c.row, frame: inner(c)})), own: cursors.filter(c => inner(c) < 0)};
 }
 
-/** @param {Cursor[]} cursors  towards the waiting methods */
-function outwards(cursors) {
+/** @param {Stacks} stacks @param {Cursor[]} cursors  towards the waiting methods */
+function outwards(stacks, cursors) {
   /** @type {Cursor[]} */
   const children = [];
   /** @type {Cursor[]} */
   const own = [];
   for (const {row, frame} of cursors) {
     let at = row[0];
-    while (at !== frame && waits.frames[at][0] !== frame) {
-      [at] = waits.frames[at];
+    while (at !== frame && stacks.frames[at][0] !== frame) {
+      [at] = stacks.frames[at];
     }
     (at === frame ? own : children).push({row, frame: at});
   }
   return {children, own};
 }
 
-/** @param {number} frame */
-function innermost(frame) {
+/** @param {Stacks} stacks @param {number} frame */
+function innermost(stacks, frame) {
   let at = frame;
-  while (waits.frames[at][0] >= 0) {
-    [at] = waits.frames[at];
+  while (stacks.frames[at][0] >= 0) {
+    [at] = stacks.frames[at];
   }
   return at;
 }
 
 /**
- * The tree of all stacks.  fromInside: what is awaited is outermost.
+ * The tree of all stacks.  fromInside: what is awaited, or the last caller, is outermost.
+ * @param {Stacks} stacks
  * @param {boolean} fromInside
  * @param {Measure} measure
+ * @param {string} name
  */
-export function waitTree(fromInside, measure) {
-  const cursors = waits.rows.map(row => ({row, frame: fromInside ? innermost(row[0]) : row[0]}));
-  const nodes = nodesOf(cursors, measure, fromInside ? outwards : inwards);
-  return {name: words.ALL_STACKS, kind: "o", number: -1, objects: sum(nodes, n => n.objects), bytes: sum(nodes, n => n.bytes), ownObjects: 0,
+export function stackTree(stacks, fromInside, measure, name) {
+  const cursors = stacks.rows.map(row => ({row, frame: fromInside ? innermost(stacks, row[0]) : row[0]}));
+  const nodes = nodesOf(stacks, cursors, measure, fromInside ? outwards : inwards);
+  return {name, kind: "o", number: -1, objects: sum(nodes, n => n.objects), bytes: sum(nodes, n => n.bytes), ownObjects: 0,
           ownBytes: 0, old: sum(nodes, n => n.old), retained: sum(nodes, n => n.retained), note: "", children: () => nodes};
 }

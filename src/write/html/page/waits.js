@@ -6,7 +6,7 @@ import {keyOf} from "./links.js";
 import {change, valueOf, watch} from "./state.js";
 import {treeTable, withTools} from "./tree.js";
 import {treemap} from "./treemap.js";
-import {waitTree} from "./wait_nodes.js";
+import {stackTree} from "./wait_nodes.js";
 import * as words from "./words.js";
 
 const BY = "waits-by";
@@ -17,18 +17,16 @@ const VIEWS = [{title: "Callers first, by number", fromInside: false, memory: fa
                {title: "Awaited first, by number", fromInside: true, memory: false},
                {title: "Awaited first, by memory", fromInside: true, memory: true}];
 
-/** @param {number} i */
-function rootOf(i) {
-  const {fromInside, memory} = VIEWS[i] ?? VIEWS[0];
-  return waitTree(fromInside, row => memory ? row[3] : row[1]);
-}
-
 export function waitSection() {
   const {waits} = heap;
   if (waits === undefined) {
     return;
   }
   const chosen = () => VIEWS[Number(valueOf(BY))] === undefined ? 0 : Number(valueOf(BY));
+  const rootOf = (/** @type {number} */ i) => {
+    const {fromInside, memory} = VIEWS[i];
+    return stackTree(waits, fromInside, row => memory ? row[3] : row[1], words.ALL_STACKS);
+  };
   const nodes = () => rootOf(chosen()).children();
   const picture = treemap(VIEWS.map(({title}, i) => ({title, root: () => /** @type {any} */ (rootOf(i))})), {
     prefix: "waits-", label: words.WAIT_KEYS, crumbs: words.WAIT_CRUMBS, whole: waits.stacks, pictures: ["flame"], chains: false, colours: false,

@@ -203,6 +203,26 @@ export function limits(least, leastBytes) {
   return [least > 0 ? count(least) : "", leastBytes > 0 ? bytes(leastBytes) : ""].filter(text => text !== "").join(", ");
 }
 
+export const ALLOCATED_IN = "Allocated in";
+export const ALL_ALLOCATIONS = "All sampled allocations";
+export const SITE_KEYS = "Stacks of allocations; arrow keys move, Enter goes in, Escape goes out";
+export const SITE_TREE = "Stacks of allocations";
+
+/** @param {import("./data.js").Sites} sites */
+export function allocated({samples, alive, window_ms: window, settle_ms: settle, followed, objects, bytes: size, rows, different}) {
+  const left = different - rows.length;
+  return `What was allocated in ${duration(window)} and was alive ${duration(settle)} later: about ${bytes(size)} in ` +
+         `${plural(objects, "object")}, estimated from ${plural(alive, "living sample")} of ${count(samples)}. ` +
+         "Callers first: below a method stands what it calls, last of all the type." +
+         (followed ? "" : " Objects that move were not followed: approximate.") +
+         (left > 0 ? ` ${plural(left, "smaller stack")} ${left === 1 ? "is" : "are"} left out.` : "");
+}
+
+/** @param {number} size @param {number} objects @param {number} error */
+export function estimate(size, objects, error) {
+  return `about ${bytes(size)} ± ${bytes(error)} in ${plural(objects, "object")}`;
+}
+
 export const ALL_STACKS = "All stacks";
 export const WAIT_KEYS = "Stacks of asynchronous methods; arrow keys move, Enter goes in, Escape goes out";
 export const WAIT_CRUMBS = "Where the picture of the stacks is";
