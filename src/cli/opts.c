@@ -791,9 +791,6 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
 /* ---- options that exclude each other, or need another ---- */
 
 enum relation { EXCLUDES, NEEDS };
-#define NO_TARGET                                                                         \
-    "paths needs a target after the dump: a type like Shop.Order, or --type PATTERN, or " \
-    "--object ADDRESS"
 #define NEEDS_OUTPUT " needs an output: -o FILE, or -o - for standard output, or --summary FILE"
 
 /*
@@ -847,8 +844,10 @@ static const struct rule {
       "--window, --settle, --max-pause and --no-movement are for running processes (--pid)" },
     { CLI_SITES, "max-pause", EXCLUDES, "no-movement",
       "--no-movement has no longer pauses: it cannot be combined with --max-pause" },
-    { CLI_PATHS, "type", EXCLUDES, "object", NO_TARGET },
-    { CLI_PATHS, "NOTHING", NEEDS, "type object", NO_TARGET },
+    { CLI_PATHS, "type", EXCLUDES, "object", "give a type or --object, not both" },
+    { CLI_PATHS, "NOTHING", NEEDS, "type object",
+      "paths needs a target after the dump: a type like Shop.Order, or --type PATTERN, or "
+      "--object ADDRESS" },
     { CLI_PATHS, "to-root", EXCLUDES, "from-root", "give one of --to-root and --from-root" },
     { ALL, "json", EXCLUDES, "csv", "give one of --json and --csv" },
     { CLI_DIFF, "paths", EXCLUDES, "sort retained",

@@ -1,10 +1,11 @@
 """What the commands print with each of their options, for bundled recordings: compared with expected/outputs.txt, so that any change is seen.
 What is said about suspects is in golden/test_said."""
+import os
 import shlex
 import shutil
 import unittest
 
-from cli_support import HAVE_SQLITE, CliTest, main, trace
+from cli_support import HAVE_SQLITE, SOURCE, CliTest, main, trace
 
 COMMANDS = """
 report new --top 3
@@ -103,14 +104,139 @@ sql new --json "SELECT 1.5 AS a, x'00ff' AS b"
 sql new --human "SELECT 123456 AS size_bytes, 1234567 AS n"
 sql new "SELEC"
 sql new "SELECT 1; SELECT 2"
+leaks new --min-bytes 20K --top 2
+leaks new --min-bytes 20K --top 2 --full --human
+leaks new --share 1 --min-bytes 1 --top 2 --csv
+leaks new --share 1 --min-bytes 1 --top 2 --json
+leaks new --share 100 --findings
+leaks new --mine HeapLab.Guest --min-bytes 1K --top 1
+leaks new --mine Nonesuch
+leaks new --share 0
+leaks lossy --top 1
+leaks svr --min-bytes 1 --top 2
+leaks new.gclog --min-bytes 1 --top 1
+leaks evening --top 2 --full
+leaks evening --findings --csv
+leaks core --no-modules --min-bytes 1 --top 3
+retained new --by-field --top 3
+retained core --no-modules --by-field --top 6 --human
+retained core --no-modules --by-field --csv --top 4
+retained core --no-modules --tree 3 --top 5
+retained evening --tree 2 --top 3 --json
+retained new --largest nonesuch
+retained new --type Nonesuch
+retained new --type HeapLab.Guest --content HeapLab.Guest
+retained svr --top 2 --with-dead
+report core --no-modules --top 4
+report core --no-modules --by root --retained
+report core --no-modules --by generation
+report core --no-modules --with-dead --top 3
+report core --no-modules --by length --human
+report core --no-modules --json --top 1
+report svr --by generation --top 2
+report svr --by module --csv
+report names --top 5 --names=csharp
+report names --top 5 --names=raw
+report killed --top 1
+report nonames --top 3
+report evening --by namespace
+report new --top 0
+report new --top x
+report new --min-bytes 1X
+report new --sort nonesuch
+report new -o x.html
+report new -o x.nonesuch
+report new --format html
+report new --walk 2
+report new --process 99
+report new --max-objects 10
+report new --max-memory 1
+report new --separate-loads --top 1
+report nonesuch
+report
+report new old
+paths core --no-modules --type System.String --max-paths 2
+paths core --no-modules --object 5 --show-values
+paths core --no-modules --object 5 --json
+paths evening --type CoffeeShop.* --max-paths 3 --full
+paths evening --type CoffeeShop.* --csv --max-paths 2
+paths new --type HeapLab.Guest --mine HeapLab.Leaf
+paths new --type HeapLab.Guest --object 5
+paths new --type Nonesuch
+paths new --object x
+paths new --type HeapLab.Guest --max-paths 0
+async evening --top 3
+async core --no-modules
+async evening --min-bytes 1K --filter CoffeeShop.*
+strings new
+strings core --no-modules --top 3
+strings core --no-modules --top 2 --show-values
+strings core --no-modules --json --top 2
+strings core --no-modules --csv --top 3
+strings core --no-modules --min-bytes 100 --filter System.String --human
+sites sites --no-modules --top 2
+sites sites --no-modules --top 2 --full --human
+sites sites --no-modules --csv --top 2
+sites sites --no-modules --json --top 1
+sites sites --no-modules --also-dead --top 2
+sites sites --no-modules --mine *Cart* --min-bytes 1K --top 1
+sites new
+diff morning evening --top 4 --mine CoffeeShop.*
+diff morning evening --paths --top 4 --full
+diff morning evening --retained --csv --top 3
+diff core new --no-modules --top 2
+diff svr new --top 2 --sort nonesuch
+diff old new --fail-if "bytes(HeapLab.Guest) > +10%" --fail-if "count > 1G" --top 1
+diff old new --fail-if "count(Nonesuch) > 1" --top 1
+diff old
+diff old new lossy
+trend old new svr core --no-modules --top 3 --min-bytes 1K
+trend morning evening --retained --csv --top 2
+trend morning evening --filter CoffeeShop.* --human
+trend old
+trend nonesuch.json new
+info new
+info new --json
+info svr
+info lossy
+info killed
+info names
+info nonames
+info two --walk 2
+info core --no-modules
+info core --no-modules --json
+info sites --no-modules
+info new.gclog
+info evening --human
+convert new
+convert new -o x.nonesuch
+convert new -f nonesuch -o -
+convert new -f raw -o y.html
+convert lossy --strict -o z.gclog
+convert new -o new.dartheap --stack-by retained
+convert new -o new.collapsed --top 3
+convert new -o new.collapsed --stack-by nonesuch
+convert core --no-modules --redact -o redacted.gcdump
+convert core --no-modules --values strings -o values.gclog
+sql core --no-modules "SELECT kind, count(*) FROM roots GROUP BY kind ORDER BY kind"
+sql evening "SELECT count(*) AS n, sum(bytes) AS bytes FROM objects"
+sql evening "SELECT * FROM suspects"
+sql new ".tables"
+sql new "DELETE FROM types"
+nonesuch
+help nonesuch
 """
 
 
 @unittest.skipUnless(HAVE_SQLITE, "needs SQLite")
 class Outputs(CliTest):
     def test_every_command(self):
-        for name, source in (("old", "net9-wks"), ("new", "net10-wks-ranges"), ("lossy", "net10-wks-lossy"), ("two", "net8-wks-two-dumps")):
+        for name, source in (("old", "net9-wks"), ("new", "net10-wks-ranges"), ("lossy", "net10-wks-lossy"), ("two", "net8-wks-two-dumps"),
+                             ("svr", "net9-svr"), ("names", "net10-wks-names"), ("nonames", "net10-wks-nonames"), ("killed", "net10-wks-killed")):
             shutil.copy(trace(source), self.path(name))
+        for name, source in (("core", "net10-core/heap.core.gz"), ("sites", "sites/leaks.nettrace.gz"), ("morning", "shop/morning.nettrace.gz"),
+                             ("evening", "shop/evening.nettrace.gz")):
+            shutil.copy(os.path.join(SOURCE, "traces", source), self.path(name))
         self.done("convert", "new", "-o", "new.gclog", "-q")
         self.done("convert", "old", "-o", "old.gclog", "--summary", "old.json", "-q")
         text = []

@@ -444,7 +444,7 @@ class Both(Held):
     def test_wrong_use(self):
         self.put("shop", shop()[0])
         self.refused(2, r"paths needs a target after the dump: a type like Shop\.Order, or --type PATTERN, or --object ADDRESS; .*", "paths", "shop")
-        self.refused(2, "paths needs a target after the dump: .*", "paths", "shop", "--type", "x", "--object", "1")
+        self.refused(2, "give a type or --object, not both; .*", "paths", "shop", "--type", "x", "--object", "1")
         self.refused(2, "give one of --to-root and --from-root; .*", "paths", "shop", "--type", "x", "--to-root", "--from-root")
         for words in (("--filter", "x"), ("--type", "x"), ("--largest", "types")):
             self.refused(2, "--tree shows all types: .*", "retained", "shop", "--tree", "2", *words)
