@@ -39,14 +39,32 @@ static bool keeps_name(const char *rest, size_t n)
            (n == 1 && rest[0] == 'P') || (digits > 3 && digits == n);
 }
 
+/* Of Visual Basic: "calls" of "$STATIC$OnChange$20211C1245$calls", "Name" of "$Name" in an
+ * anonymous type; not "$S3" or "$A0", values in between.  The position of the name, 0 = none. */
+static size_t behind_dollar(const char *p, size_t n)
+{
+    size_t at = 1, digits = 2;
+    if (n < 2 || p[0] != '$')
+        return 0;
+    if (begins(p, n, "$STATIC$")) {
+        for (size_t i = 0; i < n; i++)
+            at = p[i] == '$' ? i + 1 : at;
+        return at < n && !begins(p + at, n - at, "Init") ? at : 0;
+    }
+    while (digits < n && p[digits] >= '0' && p[digits] <= '9')
+        digits++;
+    return memchr(p + 1, '$', n - 1) == NULL && (n == 2 || digits < n) ? 1 : 0;
+}
+
 /* The part *RET[*RET_N] of the segment P[N] that is in the source. */
 static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n)
 {
     /* captured this, parameters, the current item; Visual Basic */
-    static const char *const before[] = {
-        "<>4__", "<>3__", "<>2__", "CS$<>8__", "$VB$Local_", "$VB$NonLocal_", "$VB$ResumableLocal_",
-        "$VB$"
-    };
+    static const char *const before[] = { "<>4__",         "<>3__",
+                                          "<>2__",         "CS$<>8__",
+                                          "$VB$Local_",    "$VB$NonLocal_$VB$",
+                                          "$VB$NonLocal_", "$VB$ResumableLocal_",
+                                          "$VB$",          "$P_" };
     size_t close = closing_bracket(p, n);
     *ret = p;
     *ret_n = n;
@@ -64,6 +82,9 @@ static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n
         *ret_n = end != NULL && end > p + k ? (size_t)(end - p) - k : n - k;
         return;
     }
+    size_t at = behind_dollar(p, n);
+    *ret = p + at;
+    *ret_n = n - at;
     if (n > 1 && p[n - 1] == '@') /* F# */
         *ret_n = n - 1;
 }

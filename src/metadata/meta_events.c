@@ -53,19 +53,35 @@ static bool has_event(struct gcd_metadata *m, const struct holder *h, size_t n)
     return false;
 }
 
-/* Is m->field_name the field of one of the events?  That of Visual Basic, "ClosedEvent", becomes
- * "Closed/Event". */
+/* That of Visual Basic is "ClosedEvent". */
+static const char event_suffix[] = "Event";
+
+/* The length of the name of the event whose field m->field_name is, 0 = of none. */
+static size_t event_length(struct gcd_metadata *m, const struct holder *h)
+{
+    size_t n = strlen(m->field_name), k = sizeof event_suffix - 1;
+    if (has_event(m, h, n))
+        return n;
+    return n > k && strcmp(m->field_name + n - k, event_suffix) == 0 && has_event(m, h, n - k)
+               ? n - k
+               : 0;
+}
+
+/* Is m->field_name the field of one of the events?  "ClosedEvent" becomes "Closed/Event". */
 static bool is_event(struct gcd_metadata *m, const struct holder *h)
 {
-    static const char suffix[] = "Event";
-    size_t n = strlen(m->field_name), k = sizeof suffix - 1;
-    if (has_event(m, h, n))
-        return true;
-    if (n <= k || strcmp(m->field_name + n - k, suffix) != 0 || !has_event(m, h, n - k))
-        return false;
-    m->field_name[n - k] = '/';
-    memcpy(m->field_name + n - k + 1, suffix, sizeof suffix);
+    size_t n = event_length(m, h);
+    if (m->field_name[n] == '\0' || n == 0)
+        return n > 0;
+    m->field_name[n] = '/';
+    memcpy(m->field_name + n + 1, event_suffix, sizeof event_suffix);
     return true;
+}
+
+size_t meta_event_length(struct gcd_metadata *m, uint32_t class)
+{
+    struct holder h = holder_of(m, class);
+    return event_length(m, &h);
 }
 
 /* The class of instance field ROW (for a generic class, its definition), 0 = another type; stores

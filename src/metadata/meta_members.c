@@ -5,8 +5,11 @@
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 
-#define INLINE_SPACE "System.Runtime.CompilerServices"
-#define INLINE_NAME  "InlineArrayAttribute"
+#define COMPILER_SPACE "System.Runtime.CompilerServices"
+#define INLINE_NAME    "InlineArrayAttribute"
+#define GENERATED_NAME "CompilerGeneratedAttribute"
+#define NESTED_MIN     2u /* TypeAttributes, II.23.1.15: those of nested types begin here */
+#define NESTED_MASK    7u
 
 /* The row of TOKEN in TABLE, 0 after a failure. */
 static uint32_t row_of(struct gcd_metadata *m, enum meta_table table, uint32_t token)
@@ -33,6 +36,28 @@ static uint32_t offset_of_field(struct gcd_metadata *m, uint32_t row)
                : META_NO_OFFSET;
 }
 
+/*
+ * The name of field ROW of TYPE.  If only an attribute tells that the compiler has made it, it is
+ * as in the source: Visual Basic keeps a property and a variable with events in "_Title", an event
+ * in "ClosedEvent", F# the parts of a case, a nested class, in "_name".
+ */
+static const char *name_of_member(struct gcd_metadata *m, uint32_t type, uint32_t row)
+{
+    const char *name =
+        keep_text(m, meta_string(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_NAME)));
+    size_t n = strlen(name);
+    bool lower = n > 1 && name[1] >= 'a' && name[1] <= 'z',
+         nested =
+             (meta_cell(&m->t, META_TYPE_DEF, type, TYPE_DEF_FLAGS) & NESTED_MASK) >= NESTED_MIN,
+         kept = n > 1 && name[0] == '_' && (!lower || nested),
+         event = n > 5 && strcmp(name + n - 5, "Event") == 0;
+    if ((!kept && !event) || meta_attribute(m, row << 5 | 1, COMPILER_SPACE, GENERATED_NAME) == 0)
+        return name;
+    if (event && (n = meta_event_length(m, type)) > 0)
+        m->field_name[n] = '\0';
+    return name + kept;
+}
+
 gcd_status meta_next_member(struct gcd_metadata *m, uint32_t token, struct meta_member *x,
                             struct gcd_error *err)
 {
@@ -51,8 +76,7 @@ gcd_status meta_next_member(struct gcd_metadata *m, uint32_t token, struct meta_
     if (m->w.st != GCD_OK)
         return meta_end(m, err);
     uint32_t offset = offset_of_field(m, row);
-    const char *name =
-        keep_text(m, meta_string(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_NAME)));
+    const char *name = name_of_member(m, type, row);
     if (meta_field_signature(m, row, &c))
         *x = (struct meta_member){ row, name, c.p, gcd_cur_left(&c), offset };
     return meta_end(m, err);
@@ -64,7 +88,7 @@ gcd_status meta_inline_length(struct gcd_metadata *m, uint32_t token, uint32_t *
     uint32_t length = 0;
     meta_begin(m);
     uint32_t type = row_of(m, META_TYPE_DEF, token);
-    uint32_t row = type != 0 ? meta_attribute(m, type << 5 | 3, INLINE_SPACE, INLINE_NAME) : 0;
+    uint32_t row = type != 0 ? meta_attribute(m, type << 5 | 3, COMPILER_SPACE, INLINE_NAME) : 0;
     if (row != 0) {
         size_t n;
         const uint8_t *p =

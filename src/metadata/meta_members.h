@@ -13,8 +13,9 @@
 #define META_NO_OFFSET UINT32_MAX
 
 struct meta_member {
-    uint32_t row;             /* in the table of fields; 0 at the start */
-    const char *name;         /* this and the next: valid until the next call on M */
+    uint32_t row;     /* in the table of fields; 0 at the start */
+    const char *name; /* in a module of VB or F# as in the source, where that needs more than
+                         the name; this and the next: valid until the next call on M */
     const uint8_t *signature; /* [signature_bytes] its type, II.23.2.12 */
     size_t signature_bytes;
     uint32_t offset; /* that the source demands, or META_NO_OFFSET */

@@ -129,7 +129,8 @@ class Fields(LiveTest):
                 _, type_name, field, offset = line.split()
                 offsets[type_name, int(offset)] = field
         database = self.path(f"{name}-{runtime}.sqlite")
-        self.gcdumpc("collect", "--pid", target.pid, "-o", database)
+        for _ in range(1 if runtime >= 10 else 2):      # there, a collection after the first dump moves nearly everything
+            self.gcdumpc("collect", "--pid", target.pid, "-o", database)
         r = subprocess.run(["dotnet", need(oracle, "FieldList"), str(target.pid), need(dac, runtime, flavour)], capture_output=True,
                            encoding="utf-8", timeout=SECONDS)
         self.assertEqual(r.returncode, 0, r.stderr[-2000:])
@@ -137,6 +138,7 @@ class Fields(LiveTest):
         print(f"{name}, .NET {runtime}: " + ", ".join(f"{n} {k}" for k, n in sorted(got.n.items())) +
               f"; named {got.share('named', 'fields'):.1%}, of its own types {got.share('own named', 'own'):.1%}", flush=True)
         self.assertEqual(got.wrong[:10], [], f"{len(got.wrong)} wrong names")
+        self.assertGreater(got.n["objects"], 1000)
         self.assertGreater(got.n["named"], 50)
         self.assertLess(got.share("objects changed", "objects"), 0.1)
         return got

@@ -157,6 +157,41 @@ static void test_order_of_fields(void **state)
     done(&p);
 }
 
+/* What compilers of Visual Basic and F# make of names, if an attribute says that they have made it.
+ */
+static void names_that_an_attribute_tells(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *app = &p.image[APP];
+    uint32_t generated = pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "CompilerGeneratedAttribute",
+                                      "System.Runtime.CompilerServices");
+    uint32_t constructor = pe_image_row(app, 0x0a, "2sb", generated << 3 | 1, ".ctor", "200001");
+    static const char *const fields[] = { "_Title",      "_Mine",    "_lower",
+                                          "ClosedEvent", "OddEvent", "PlainEvent" };
+    uint32_t first = app->row_count[4] + 1, type = add_type(app, CLASS, "Form", REF(1));
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
+        add_field(app, fields[i], "061c");
+        if (i != 1 && i != 5) /* _Mine and PlainEvent are in the source */
+            (void)pe_image_row(app, 0x0c, "22b", (first + i) << 5 | 1, constructor << 3 | 3,
+                               "01000000");
+    }
+    uint32_t nested = add_type(app, CLASS | 2, "Named", REF(1));
+    add_field(app, "_name", "061c");
+    (void)pe_image_row(app, 0x0c, "22b", (first + 6) << 5 | 1, constructor << 3 | 3, "01000000");
+    (void)pe_image_row(app, 0x29, "22", nested, type);
+    (void)pe_image_row(app, 0x12, "22", type, 1u);
+    (void)pe_image_row(app, 0x14, "2s2", 0u, "Closed", 0u);
+    (void)pe_image_row(app, 0x14, "2s2", 0u, "OddEvent", 0u); /* C# */
+    (void)pe_image_row(app, 0x14, "2s2", 0u, "Plain", 0u);
+    end(&p);
+    assert_string_equal(slots_of(&p, named(&p, APP, type, false)),
+                        "0 Title\n0 _Mine\n0 _lower\n0 Closed\n0 OddEvent\n0 PlainEvent");
+    assert_string_equal(slots_of(&p, named(&p, APP, nested, false)), "0 name");
+    done(&p);
+}
+
 /* Types that contain themselves, or a value that nobody has, are unknown, and all others known. */
 static void test_impossible_types(void **state)
 {
@@ -260,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_of_fields), cmocka_unit_test(test_impossible_types),
         cmocka_unit_test(test_explicit_layout), cmocka_unit_test(test_delegates),
-        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_kinds),           cmocka_unit_test(names_that_an_attribute_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,11 @@
  * for another array; "?" follows if the references are unknown; then comes a space and, separated
  * by commas and sorted, the numbers of the keys of which its objects are, "*" = perhaps of all.
  * Each further line is a reference of an object, or of each element of an array, in the order of
- * their memory: the key of what it can refer to, a space, the name of the field in the metadata,
- * behind those of the values it is in: "_entry.value"; "" = the element itself.  Key 0 is any
- * object.  Keys 1 and 2 are the method and the list of a delegate, whose first reference is neither
- * unless it is of these keys.  Other keys have a meaning only within a dump.
+ * their memory: the key of what it can refer to, a space, the name of the field in the metadata (as
+ * in the source where only an attribute tells), behind those of the values it is in:
+ * "_entry.value"; "" = the element itself.  Key 0 is any object.  Keys 1 and 2 are the method and
+ * the list of a delegate, whose first reference is neither unless it is of these keys.  Other keys
+ * have a meaning only within a dump.
  */
 #ifndef GCDUMPC_UNSTABLE_FIELDS_H
 #define GCDUMPC_UNSTABLE_FIELDS_H
