@@ -137,7 +137,8 @@ struct cli_view_args {
 /* Sampled allocations. */
 struct cli_sites_args {
     uint64_t window_s, settle_s;
-    uint64_t max_pause_ms; /* 0 = any */
+    uint64_t with_window_s; /* the window of collect, whose recording gets sites; 0 = none */
+    uint64_t max_pause_ms;  /* 0 = any */
     bool no_movement, also_dead;
 };
 

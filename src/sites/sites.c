@@ -220,6 +220,15 @@ static bool sort_sites(struct gcd_sites_owner *s)
     return ok;
 }
 
+/* The first tick also stands for bytes before the window, and what follows the last one is not
+ * counted: each uniformly up to one tick, whose bytes have a twelfth of their square as variance.
+ * Objects that each cause a tick have no other error. */
+static void widen_error(struct gcd_site_total *t)
+{
+    double tick = t->alive > 0 ? t->alive_bytes / (double)t->alive : 0;
+    t->alive_variance = t->alive_variance > tick * tick / 6 ? t->alive_variance : tick * tick / 6;
+}
+
 gcd_status sites_seal(struct gcd_sites_owner *s, struct gcd_error *err)
 {
     if (!sort_sites(s))
@@ -240,6 +249,9 @@ gcd_status sites_seal(struct gcd_sites_owner *s, struct gcd_error *err)
         to->lost += s->totals[i].lost;
     }
     to->alive = s->living_count;
+    if (to->source == GCD_SITE_TICKS)
+        for (size_t i = 0; i < s->total_count; i++)
+            widen_error(&s->totals[i]);
     return GCD_OK;
 }
 

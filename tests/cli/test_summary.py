@@ -418,5 +418,28 @@ class Job(SummaryTest):
         self.assertEqual(self.made(file)["labels"], {"team": "shop"})
 
 
+class Sites(CliTest):
+    RECORDING = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+
+    def test_trend_shows_lines_that_keep_more(self):
+        self.done("convert", self.RECORDING, "--summary", "new.json", "-q")
+        with open(self.path("new.json"), encoding="utf-8") as f:
+            summary = json.load(f)
+        new = {s["line"]: s["kept_bytes_per_hour"] for s in summary["sites"]}
+        alive = {s["line"]: s["bytes"] for s in json.loads(self.done("sites", self.RECORDING, "--json").text)["sites"]}
+        window = json.loads(self.done("sites", self.RECORDING, "--json").text)["window_ms"]
+        self.assertAlmostEqual(new[70] / (alive[70] * 3_600_000 / window), 1, 3)
+        for site in summary["sites"]:
+            site["kept_bytes_per_hour"] //= 3 if site["line"] in (70, 83) else 1
+        self.put("old.json", (json.dumps(summary) + "\n").encode())
+        for last in "new.json", self.RECORDING:
+            grown = json.loads(self.done("trend", "old.json", last, "--json").text)["sites"]
+            self.assertEqual([(s["line"], s["kept_bytes_per_hour_before"], s["kept_bytes_per_hour"]) for s in grown],
+                             [(line, new[line] // 3, new[line]) for line in (70, 83)])
+            self.assertIn("SiteLab.cs:70 SiteLab.Journal.Append (System.Int32[])", self.done("trend", "old.json", last).text)
+        same = self.done("trend", "new.json", self.RECORDING)
+        self.assertIn("No line keeps more than in the first dump", same.text)
+
+
 if __name__ == "__main__":
     main()

@@ -130,6 +130,19 @@ class Sites(LiveTest):
         alive = sum(s["alive_samples"] for s in ring)
         self.assertLessEqual(alive, 2 + 0.015 * got["alive_samples"], ring)
 
+    def check_job(self, target):
+        """A job takes sites, for its recording and its summary."""
+        with open(self.path("run.conf"), "w", encoding="utf-8") as f:
+            f.write(f"[nightly]\npid = {target.pid}\nwindow = 3s\nsettle = 1s\noutput = {self.path('job.nettrace.gz')}\n"
+                    f"summary = {self.path('job.json')}\n")
+        os.chmod(self.path("run.conf"), 0o600)
+        self.gcdumpc("run", "--config", self.path("run.conf"), "nightly")
+        self.check_sessions(target)
+        lines = {s["line"] for s in json.loads(self.gcdumpc("sites", self.path("job.nettrace.gz"), "--json").stdout)["sites"]}
+        with open(self.path("job.json"), encoding="utf-8") as f:
+            self.assertEqual({s.get("line") for s in json.load(f)["sites"]} - {None}, lines - {None})
+        self.assertIn(site_lines()["store"], lines)
+
     def check_interrupts(self):
         """Two leave nothing, one goes on to the walk; then the process ends in the window."""
         with Lab(own_runtime(), str(MEGABYTES)) as target:
@@ -142,9 +155,11 @@ class Sites(LiveTest):
             self.assertIn("SiteLab.SessionStore.Open", out)
             self.assertEqual(self.files(), ["i.nettrace.gz"])
             self.check_sessions(target)
+            self.check_job(target)
             threading.Timer(2, target.process.kill).start()
+            before = self.files()
             r = self.run_gcdumpc("sites", "--pid", target.pid, "--window", "30s", "-o", self.path("e.nettrace"))
-            self.assertEqual((r.returncode, r.stdout, self.files()), (1, "", ["i.nettrace.gz"]), r.stderr)
+            self.assertEqual((r.returncode, r.stdout, self.files()), (1, "", before), r.stderr)
 
     def test_leaks_are_found_with_their_lines(self):
         for runtime in RUNTIMES:

@@ -140,6 +140,23 @@ static void test_sites_have_lines_and_callers(void **state)
     }
 }
 
+/* Each of the large objects causes a tick, so only the ends of the window are uncertain. */
+static void test_estimates_from_ticks_have_an_error(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l, SITE_TICKS);
+    assert_int_equal(find_sites(&l, NULL), GCD_OK);
+    for (size_t i = 0; i < l.sites->total_count; i++) {
+        const struct gcd_site_total *t = &l.sites->totals[i];
+        double error = gcd_site_error(t->alive_variance);
+        bool large = l.sites->living[i].size_bytes >= 100000;
+        double wanted = large ? 100000 / 2.449 : 100000;
+        assert_true(error > wanted * 0.99 && error < wanted * 1.01);
+    }
+    done(&l);
+}
+
 static void test_an_object_of_another_size_is_not_the_sampled_one(void **state)
 {
     (void)state;
@@ -454,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_have_lines_and_callers),
+        cmocka_unit_test(test_estimates_from_ticks_have_an_error),
         cmocka_unit_test(test_an_object_of_another_size_is_not_the_sampled_one),
         cmocka_unit_test(test_a_recording_keeps_sites),
         cmocka_unit_test(test_frames_with_too_long_texts_are_kept),

@@ -63,7 +63,7 @@ enum cli_exit cmd_convert(const struct cli_args *args)
         struct cli_args input = *args;
         struct cli_dump d;
         input.view.separate_loads = to.file.separate_loads;
-        e = cli_open(&input, to.file.need, &d);
+        e = cli_open_sampled(&input, to.file.need, &d);
         cli_deadline(args->live.timeout_s); /* nobody may read the pipe that it is written to */
         if (e == CLI_DONE)
             e = cli_outputs_write(args, &to, NULL, &d);

@@ -203,22 +203,47 @@ static enum cli_exit match(const struct cli_args *args, struct live_sites *live,
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
+/* Walks the heap of the process that LIVE has sampled, and matches the samples with it. */
 static enum cli_exit take_walk(const struct cli_args *args, struct live_sites *live,
-                               struct cli_output *out)
+                               enum cli_need need, struct cli_dump *d)
 {
     struct cli_args walk = *args;
-    struct cli_dump d;
     walk.target.pid = live_sites_pid(live);
     walk.target.name = NULL;
     walk.live.lock = live_sites_lock(live);
     walk.live.movement = true;
     walk.view.separate_loads = true; /* until it is written */
-    enum cli_exit e = cli_open(&walk, CLI_NEED_STREAM, &d);
+    enum cli_exit e = cli_open(&walk, need, d);
     if (e == CLI_DONE)
         e = live_sites_end(live);
     if (e == CLI_DONE)
-        e = match(&walk, live, &d);
+        e = match(&walk, live, d);
     cli_progress_end();
+    return e;
+}
+
+enum cli_exit cli_open_sampled(const struct cli_args *args, enum cli_need need,
+                               struct cli_dump *ret)
+{
+    struct cli_args sampled = *args;
+    struct live_sites *live = NULL;
+    if (args->sites.with_window_s == 0)
+        return cli_open(args, need, ret);
+    *ret = (struct cli_dump){ .input = NULL };
+    sampled.sites.window_s = args->sites.with_window_s;
+    enum cli_exit e = live_sites_begin(&sampled, &live);
+    if (e == CLI_DONE)
+        e = take_walk(&sampled, live, need > CLI_NEED_STREAM ? need : CLI_NEED_STREAM, ret);
+    live_sites_free(live);
+    return e;
+}
+
+/* Samples, writes and shows. */
+static enum cli_exit take_and_tell(const struct cli_args *args, struct live_sites *live,
+                                   struct cli_output *out)
+{
+    struct cli_dump d;
+    enum cli_exit e = take_walk(args, live, CLI_NEED_STREAM, &d);
     if (e == CLI_DONE)
         e = write_output(args, out, &d);
     if (e == CLI_DONE || e == CLI_INCOMPLETE)
@@ -237,7 +262,7 @@ static enum cli_exit sites_of_process(const struct cli_args *args)
     if (e == CLI_DONE)
         e = live_sites_begin(args, &live);
     if (e == CLI_DONE)
-        e = take_walk(args, live, &out);
+        e = take_and_tell(args, live, &out);
     live_sites_free(live);
     cli_output_close(&out);
     return e;

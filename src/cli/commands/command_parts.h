@@ -33,6 +33,11 @@ enum cli_exit cli_outputs_write(const struct cli_args *args, struct cli_outputs 
                                 const char *name, struct cli_dump *d);
 void cli_outputs_close(struct cli_outputs *to);
 
+/* cmd_sites.c: as cli_open.  With collect --window, allocations are sampled before, and RET has
+ * sites (and a graph). */
+enum cli_exit cli_open_sampled(const struct cli_args *args, enum cli_need need,
+                               struct cli_dump *ret);
+
 #ifdef GCDUMPC_HAVE_IPC
 /* cmd_ps.c */
 /* The name of user UID in BUF[CAP], or the number if it has none; "" for UINT32_MAX, unknown. */

@@ -122,6 +122,7 @@ void cli_compare_close(struct cli_comparison *c)
         free(c->sides[i].subject);
         free(c->sides[i].command_line);
         free(c->sides[i].name);
+        json_decref(c->sides[i].sites);
         for (size_t k = 0; k < CLI_MATCHED_BYS; k++)
             free(c->sides[i].measured[k].values);
     }

@@ -5,6 +5,8 @@
 #ifndef GCD_CLI_COMPARE_H
 #define GCD_CLI_COMPARE_H
 
+#include <jansson.h>
+
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
@@ -58,6 +60,7 @@ struct cli_side {
     uint64_t types_listed, types_of_dump; /* of a summary */
     bool has_modules;                     /* the dump tells whether it has full names */
     bool has_names;                       /* at least some names are full */
+    json_t *sites;                        /* rows of cli_summary_sites; NULL = none */
     bool from_memory;                     /* read from a memory image, not from events */
 };
 
@@ -108,6 +111,12 @@ enum cli_exit cli_compare_read(struct cli_comparison *c);
  * take suggestions from it. */
 enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d, const char *label,
                               bool last);
+
+/* compare_sites.c: lines that keep more in the last dump with sampled allocations than in the first
+ * one, by more than the error of both; NULL: out of memory, or no two dumps have them. */
+struct answer *cli_compare_sites(const struct cli_comparison *c);
+/* Do two dumps have sites? */
+bool cli_compares_sites(const struct cli_comparison *c);
 
 /* compare_match.c: the part that decides how dumps are matched, and matches them. */
 enum cli_exit cli_compare_match(struct cli_comparison *c);

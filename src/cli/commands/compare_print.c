@@ -62,6 +62,11 @@ static json_t *json_of(const struct cli_comparison *c, const struct answer *dump
     json_object_set_new(o, "matched_by", json_string(c->by == CLI_BY_NAME ? "name" : "raw_name"));
     json_object_set_new(o, key, list);
     json_object_set_new(o, "thresholds", json_of_thresholds(c));
+    if (ok && cli_compares_sites(c)) {
+        struct answer *sites = cli_compare_sites(c);
+        ok = json_object_set_new(o, "sites", render_json_rows(sites, NULL)) == 0;
+        answer_free(sites);
+    }
     if (ok)
         return o;
     json_decref(o);
@@ -75,7 +80,16 @@ static bool print_text(const struct cli_comparison *c, struct answer *dumps,
         answer_hide(dumps, "retained_bytes");
     for (size_t i = 0; i < c->side_count; i++)
         cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
-    return render_text(dumps, stdout) && putchar('\n') != EOF && render_text(rows, stdout);
+    bool ok = render_text(dumps, stdout) && putchar('\n') != EOF && render_text(rows, stdout);
+    if (!ok || !cli_compares_sites(c))
+        return ok;
+    struct answer *sites = cli_compare_sites(c);
+    if (sites != NULL && sites->rows == 0)
+        puts("\nNo line keeps more than in the first dump, beyond the error of both.");
+    else
+        ok = putchar('\n') != EOF && render_text(sites, stdout);
+    answer_free(sites);
+    return ok;
 }
 
 bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)

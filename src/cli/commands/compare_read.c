@@ -4,6 +4,7 @@
 #include "args.h"
 #include "commands/compare.h"
 #include "commands/open_dump.h"
+#include "output/folded_paths.h"
 #include "summary/summary.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
@@ -360,6 +361,27 @@ static enum cli_need need_of(const struct cli_comparison *c)
                                        : CLI_NEED_FACTS;
 }
 
+/* The sites of a recording, or of a summary. */
+static enum cli_exit keep_sites(struct reading *r, const struct cli_args *args)
+{
+    struct gcd_origins *origins = NULL;
+    struct gcd_sites *s = NULL;
+    if (r->old != NULL) {
+        json_t *sites = json_object_get(r->old->json, "sites");
+        r->side->sites = json_is_array(sites) ? json_incref(sites) : NULL;
+        return CLI_DONE;
+    }
+    const struct cli_view *v = &r->views[CLI_BY_NAME];
+    enum cli_exit e = cli_read_sites(args, &r->d, &s);
+    if (e == CLI_DONE && s != NULL)
+        e = cli_origins_of(args, &r->d, v->names, &origins);
+    if (e == CLI_DONE && s != NULL)
+        e = cli_summary_sites(s, v->summary, v->names, origins, &r->side->sites);
+    gcd_origins_free(origins);
+    gcd_sites_free(s);
+    return e;
+}
+
 /* Keeps what is needed from R's dump, labeled LABEL in tables (NULL: as in messages). */
 static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label,
                           bool last)
@@ -368,6 +390,8 @@ static enum cli_exit keep(struct reading *r, const struct cli_args *args, const 
     enum cli_exit e = make_views(r, args);
     if (e == CLI_DONE)
         e = describe(r, label);
+    if (e == CLI_DONE && c->takes_summaries)
+        e = keep_sites(r, args);
     if (e == CLI_DONE && c->retained)
         e = measure_retained(r);
     for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++)

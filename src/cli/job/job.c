@@ -166,7 +166,7 @@ enum cli_exit job_take(struct job_dump *d, struct cli_args *args)
         struct cli_dump dump;
         input.view.separate_loads = to.file.separate_loads;
         input.live.timeout_s = job_seconds_left(d->start_ms, args->live.timeout_s);
-        e = cli_open(&input, to.file.need, &dump);
+        e = cli_open_sampled(&input, to.file.need, &dump);
         /* a partial dump is worth a second period */
         cli_deadline(args->live.keep_partial ? args->live.timeout_s
                                              : job_seconds_left(d->start_ms, args->live.timeout_s));

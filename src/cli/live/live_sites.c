@@ -367,7 +367,7 @@ enum cli_exit live_sites_begin(const struct cli_args *args, struct live_sites **
     if (e == CLI_DONE && s->target.pid == 0)
         e = cli_error(CLI_FAILED, s->target.subject,
                       "the process is not visible from here; sites needs --pid or --name");
-    if (e == CLI_DONE)
+    if (e == CLI_DONE && args->live.lock == NULL)
         e = live_lock_take(args, s->target.subject, s->target.pid, s->path, &s->lock);
     if (e == CLI_DONE && gcd_site_recorder_new(&context, &s->recorder, &err) != GCD_OK)
         e = cli_fail(s->target.subject, &err);
@@ -382,7 +382,7 @@ enum cli_exit live_sites_begin(const struct cli_args *args, struct live_sites **
 
 const struct live_lock *live_sites_lock(const struct live_sites *s)
 {
-    return &s->lock;
+    return s->args->live.lock != NULL ? s->args->live.lock : &s->lock;
 }
 
 uint64_t live_sites_pid(const struct live_sites *s)

@@ -324,7 +324,8 @@ static enum cli_exit analyse(const struct cli_args *args, const struct cli_dump 
 }
 
 static void put_all(const struct cli_args *args, json_t *o, const struct cli_dump *d,
-                    const struct cli_summary_file *file, const struct cli_summary_graph *g)
+                    const struct cli_summary_file *file, const struct cli_summary_graph *g,
+                    json_t *sites)
 {
     const struct gcd_summary *s = cli_summary(d);
     put(o, "schema", json_integer(CLI_SUMMARY_SCHEMA));
@@ -345,6 +346,8 @@ static void put_all(const struct cli_args *args, json_t *o, const struct cli_dum
     put(o, "generations", ranges_of(s));
     put(o, "roots", roots_of(s));
     put(o, "findings", cli_summary_findings(d, g));
+    if (sites != NULL)
+        put(o, "sites", sites);
 }
 
 enum cli_exit cli_summary_open(const struct cli_args *args, struct gcd_sink **ret)
@@ -379,8 +382,14 @@ enum cli_exit cli_summary_write(const struct cli_args *args, const struct cli_du
     enum cli_exit e = analyse(args, d, &g);
     if (e != CLI_DONE)
         return e;
+    json_t *sites = NULL;
+    const struct gcd_sites *sampled = gcd_session_sites(d->session);
+    e = cli_summary_sites(sampled != NULL ? sampled : d->sites, gcd_graph_summary(d->graph),
+                          g.names, g.origins, &sites);
+    if (e != CLI_DONE)
+        return e;
     json_t *o = json_object();
-    put_all(args, o, d, file, &g);
+    put_all(args, o, d, file, &g, sites);
     e = put_types(args, o, d, &g);
     if (e != CLI_DONE) {
         json_decref(o);

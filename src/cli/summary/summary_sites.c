@@ -1,0 +1,52 @@
+#include <gcdumpc/unstable/sites.h>
+
+#include "input/fail.h"
+#include "input/memory.h"
+#include "output/json_out.h"
+#include "summary/summary.h"
+
+static uint64_t rounded(double n)
+{
+    return n > 0 && n < 1e18 ? (uint64_t)(n + 0.5) : 0;
+}
+
+/* The bytes are per hour, because windows can have different lengths. */
+static json_t *site_row(const struct gcd_site_list *l, const struct gcd_site *site,
+                        const struct gcd_summary *summary, const struct gcd_names *names)
+{
+    static const struct gcd_site_frame unknown = { "", "", "", 0 };
+    const struct gcd_site_frame *f =
+        site->frame != GCD_SITE_NONE ? &l->sites->frames[site->frame] : &unknown;
+    double hours = (double)l->sites->window_ms / 3600000;
+    json_t *o = json_object();
+    cli_json_put_text(o, "type",
+                      site->type < summary->type_count ? gcd_names_plain(names, site->type)
+                                                       : l->sites->totals[site->total].type);
+    cli_json_put_text(o, "method", f->method);
+    cli_json_put_text(o, "file", f->file);
+    if (f->line != 0)
+        cli_json_count(o, "line", f->line);
+    cli_json_count(o, "alive_samples", site->alive);
+    cli_json_count(o, "kept_bytes_per_hour", rounded(site->bytes / hours));
+    cli_json_count(o, "error_bytes_per_hour", rounded(gcd_site_error(site->variance) / hours));
+    return o;
+}
+
+enum cli_exit cli_summary_sites(const struct gcd_sites *s, const struct gcd_summary *summary,
+                                const struct gcd_names *names, const struct gcd_origins *origins,
+                                json_t **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_site_list *l;
+    *ret = NULL;
+    if (s == NULL || s->window_ms == 0)
+        return CLI_DONE;
+    if (gcd_site_list_new(s, summary, origins, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    *ret = json_array();
+    for (size_t i = 0; i < l->count && json_array_size(*ret) < CLI_SUMMARY_SITES; i++)
+        if (l->items[i].alive > 0)
+            (void)json_array_append_new(*ret, site_row(l, &l->items[i], summary, names));
+    gcd_site_list_free(l);
+    return CLI_DONE;
+}
