@@ -53,9 +53,9 @@ static const char *name_of_member(struct gcd_metadata *m, uint32_t type, uint32_
          event = n > 5 && strcmp(name + n - 5, "Event") == 0;
     if ((!kept && !event) || meta_attribute(m, row << 5 | 1, COMPILER_SPACE, GENERATED_NAME) == 0)
         return name;
-    if (event && (n = meta_event_length(m, type)) > 0)
+    if ((n = meta_event_length(m, type)) > 0) /* also C#'s, perhaps "_Closed" */
         m->field_name[n] = '\0';
-    return name + kept;
+    return name + (n > 0 ? 0 : kept);
 }
 
 gcd_status meta_next_member(struct gcd_metadata *m, uint32_t token, struct meta_member *x,

@@ -2,6 +2,7 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -52,7 +53,24 @@ static void half_progress(void *ctx, uint64_t done, uint64_t total)
             steps);
 }
 
-static gcd_status merge(struct stacks *s, struct gcd_error *err)
+/* RET[type_count]: 1 = the fields of this class are told apart. */
+static gcd_status choose_classes(const struct stacks *s, uint8_t *ret, struct gcd_error *err)
+{
+    const struct gcd_write_options *o = s->options;
+    struct gcd_origins_options options = { .alloc = o->context.alloc };
+    struct gcd_origins *own;
+    if (o->origins != NULL) {
+        gcd_origins_outside_framework(o->origins, ret);
+        return GCD_OK;
+    }
+    GCD_TRY(gcd_origins_new(gcd_graph_summary(s->g), &options, &own, err));
+    gcd_origins_outside_framework(own, ret);
+    gcd_origins_free(own);
+    return GCD_OK;
+}
+
+/* FIELD_TYPES[type_count]: whose fields are told apart; NULL = of none. */
+static gcd_status merge(struct stacks *s, const uint8_t *field_types, struct gcd_error *err)
 {
     const struct gcd_write_options *o = s->options;
     struct half half = { &o->context, 0 };
@@ -70,6 +88,8 @@ static gcd_status merge(struct stacks *s, struct gcd_error *err)
     struct gcd_merged_tree_options merge = { .context = context,
                                              .paths = p,
                                              .dominators = d,
+                                             .fields = s->fields,
+                                             .field_types = field_types,
                                              .stacks = true,
                                              .max_depth = STACKS_DEPTH,
                                              .max_steps = STACKS_MAX };
@@ -85,12 +105,27 @@ static gcd_status merge(struct stacks *s, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status merge_by_fields(struct stacks *s, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(s->options->context.alloc);
+    size_t types = (size_t)gcd_graph_summary(s->g)->type_count + 1;
+    uint8_t *classes = gcd_mem_new_array(&a, types, sizeof *classes);
+    gcd_status st = classes != NULL ? choose_classes(s, classes, err)
+                                    : gcd_fail_nomem(err, "choosing the classes with fields");
+    if (st == GCD_OK)
+        st = gcd_fields_new(s->g, &a, &s->fields, err);
+    if (st == GCD_OK)
+        st = merge(s, classes, err);
+    gcd_mem_free(&a, classes, types * sizeof *classes);
+    return st;
+}
+
 gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options,
-                      struct stacks *ret, struct gcd_error *err)
+                      bool by_fields, struct stacks *ret, struct gcd_error *err)
 {
     *ret = (struct stacks){ .g = g, .options = options };
     if (options->stack_by != GCD_STACK_BY_WAITS)
-        return merge(ret, err);
+        return by_fields ? merge_by_fields(ret, err) : merge(ret, NULL, err);
     GCD_TRY(gcd_async_new(g, &options->context, &ret->async, err));
     return stacks_of_waits(ret, err);
 }
@@ -99,6 +134,7 @@ void stacks_done(struct stacks *s)
 {
     struct gcd_alloc a = gcd_alloc_or_default(s->options->context.alloc);
     gcd_merged_tree_free(s->tree);
+    gcd_fields_free(s->fields);
     gcd_async_free(s->async);
     gcd_mem_free(&a, s->made, s->made_room * sizeof *s->made);
     gcd_mem_free(&a, s->names, s->name_room * sizeof *s->names);

@@ -32,11 +32,14 @@ struct stacks {
     const char **names;           /* [name_room] their labels */
     size_t made_room, name_room;
     uint64_t cut; /* number of stacks with a frame "..." */
+    /* if the steps are told apart by fields of classes outside the framework */
+    struct gcd_fields *fields;
 };
 
-/* The stacks of G as OPTIONS request them; both must outlive RET.  Always call stacks_done. */
+/* The stacks of G as OPTIONS request them; both must outlive RET.  BY_FIELDS: those that only
+ * fields tell apart are separate, too (unless by waits).  Always call stacks_done. */
 gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options,
-                      struct stacks *ret, struct gcd_error *err);
+                      bool by_fields, struct stacks *ret, struct gcd_error *err);
 void stacks_done(struct stacks *s);
 
 /* The second half of stacks_new, by waits: reverses the stacks of s->async. */

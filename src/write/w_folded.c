@@ -152,7 +152,7 @@ static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct folded f = { .alloc = gcd_alloc_or_default(options->context.alloc) };
-    gcd_status st = stacks_new(g, options, &f.stacks, err);
+    gcd_status st = stacks_new(g, options, false, &f.stacks, err);
     if (st == GCD_OK)
         st = sort(&f, err);
     if (st == GCD_OK)

@@ -1,5 +1,6 @@
 /*
- * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack.
+ * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack, with
+ * the innermost field that holds them as a label.
  * system_name is omitted: pprof would treat .NET names as mangled names and shorten them.
  */
 #include <string.h>
@@ -27,6 +28,7 @@ enum {
     STRING_TOOL,
     STRING_FOLD,
     STRING_VERDICT,
+    STRING_FIELD,
     STRING_NAMES
 };
 
@@ -40,6 +42,10 @@ struct pprof {
     uint32_t *by_module; /* [labels] ids - 1 of used frames, by module */
     uint32_t *file;      /* [labels] string number of the module of id - 1 */
     uint32_t used;
+    uint32_t slots;    /* room of the next two */
+    uint32_t *text_of; /* [slots] label of a field, from 1 on, 0 = not used */
+    uint32_t *texts;   /* [text_count] the step behind the field of text i + 1 */
+    uint32_t text_count;
     uint64_t clamped;
 };
 
@@ -62,10 +68,30 @@ static uint64_t as_int64(struct pprof *w, uint64_t v)
     return INT64_MAX;
 }
 
+/* The label of the field that leads to STEP or one above it, the innermost one; 0 = none is known.
+ */
+static uint32_t field_text(struct pprof *w, uint32_t step)
+{
+    const struct gcd_merged_step *steps = w->stacks.steps;
+    if (w->slots == 0)
+        return 0;
+    while (step != GCD_STEP_NONE && steps[step].slot == GCD_SLOT_NONE)
+        step = steps[step].parent;
+    if (step == GCD_STEP_NONE)
+        return 0;
+    uint32_t *text = &w->text_of[steps[step].slot];
+    if (*text == 0) {
+        w->texts[w->text_count] = step;
+        *text = ++w->text_count;
+    }
+    return *text;
+}
+
 /* Writes a sample with its locations from the leaf to the root. */
 static void write_sample(struct pprof *w, uint32_t number)
 {
-    char ids[MESSAGE_BYTES], values[2 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
+    char ids[MESSAGE_BYTES], values[4 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
+    uint32_t text = field_text(w, number);
     const struct gcd_merged_step *steps = w->stacks.steps;
     for (uint32_t i = number; i != GCD_STEP_NONE; i = steps[i].parent)
         p = put_varint(p, location(w, steps[i].label));
@@ -73,6 +99,11 @@ static void write_sample(struct pprof *w, uint32_t number)
     p = put_varint(put_varint(values, steps[number].own_count),
                    as_int64(w, steps[number].own_bytes));
     q = put_bytes(q, SAMPLE_VALUE, values, (size_t)(p - values));
+    if (text > 0) {
+        p = put_number(values, LABEL_KEY, STRING_FIELD);
+        p = put_number(p, LABEL_TEXT, STRING_NAMES - 1 + (uint64_t)text);
+        q = put_bytes(q, SAMPLE_LABEL, values, (size_t)(p - values));
+    }
     write_bytes(w->out, PROFILE_SAMPLE, body, (size_t)(q - body));
 }
 
@@ -88,10 +119,16 @@ static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
     return strcmp(module_of(ctx, a), module_of(ctx, b));
 }
 
+/* The number of the string of the first frame: those of fields come before. */
+static uint32_t first_name(const struct pprof *w)
+{
+    return STRING_NAMES + w->text_count;
+}
+
 /* Numbers the modules as strings after those of the frames, each once. */
 static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
 {
-    uint32_t next = STRING_NAMES + w->used;
+    uint32_t next = first_name(w) + w->used;
     for (uint32_t i = 0; i < w->used; i++)
         w->by_module[i] = i;
     if (!gcd_sort_numbers(&w->alloc, w->by_module, w->used, compare_modules, w))
@@ -115,7 +152,7 @@ static void write_locations(const struct pprof *w)
         p = put_bytes(p, LOCATION_LINE, line, (size_t)(line_end - line));
         write_bytes(w->out, PROFILE_LOCATION, body, (size_t)(p - body));
         p = put_number(body, FUNCTION_ID, i + 1);
-        p = put_number(p, FUNCTION_NAME, STRING_NAMES + (uint64_t)i);
+        p = put_number(p, FUNCTION_NAME, first_name(w) + (uint64_t)i);
         p = put_number(p, FUNCTION_FILENAME, w->file[i]);
         write_bytes(w->out, PROFILE_FUNCTION, body, (size_t)(p - body));
     }
@@ -124,6 +161,22 @@ static void write_locations(const struct pprof *w)
 static void write_string(const struct pprof *w, const char *s)
 {
     write_bytes(w->out, PROFILE_STRING, s, strlen(s));
+}
+
+/* "Shop.SessionStore._byUser" */
+static void write_field(const struct pprof *w, uint32_t step)
+{
+    const char *module;
+    const struct gcd_merged_step *s = &w->stacks.steps[step];
+    const char *class = stacks_frame(&w->stacks, w->stacks.steps[s->parent].label, &module),
+               *field = gcd_merged_tree_field(w->stacks.tree, s);
+    size_t n = strlen(class), k = strlen(field);
+    char *p = gcd_sink_reserve(w->out, 2 * VARINT_BYTES),
+         *end = put_varint(put_varint(p, PROFILE_STRING << 3 | BYTES), n + 1 + k);
+    gcd_sink_advance(w->out, (size_t)(end - p));
+    gcd_sink_write(w->out, class, n);
+    gcd_sink_write(w->out, ".", 1);
+    gcd_sink_write(w->out, field, k);
 }
 
 static void write_strings(const struct pprof *w)
@@ -144,9 +197,12 @@ static void write_strings(const struct pprof *w)
     write_string(w, gcd_graph_summary(f->g)->verdict.complete
                         ? "complete"
                         : "incomplete: objects or references are missing");
+    write_string(w, "field");
+    for (uint32_t i = 0; i < w->text_count; i++)
+        write_field(w, w->texts[i]);
     for (uint32_t i = 0; i < w->used; i++)
         write_string(w, stacks_frame(f, w->frame_at[i], &module));
-    uint32_t next = STRING_NAMES + w->used;
+    uint32_t next = first_name(w) + w->used;
     for (uint32_t i = 0; i < w->used; i++)
         if (w->file[w->by_module[i]] == next) {
             write_string(w, module_of(w, w->by_module[i]));
@@ -174,7 +230,11 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
     w->frame_at = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->frame_at);
     w->by_module = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->by_module);
     w->file = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->file);
-    if (w->id == NULL || w->frame_at == NULL || w->by_module == NULL || w->file == NULL)
+    w->slots = w->stacks.fields != NULL ? gcd_fields_slot_count(w->stacks.fields) : 0;
+    w->text_of = gcd_mem_new_array(&w->alloc, w->slots, sizeof *w->text_of);
+    w->texts = gcd_mem_new_array(&w->alloc, w->slots, sizeof *w->texts);
+    if (w->id == NULL || w->frame_at == NULL || w->by_module == NULL || w->file == NULL ||
+        w->text_of == NULL || w->texts == NULL)
         return gcd_fail_nomem(err, "numbering the frames of a profile");
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_OBJECTS, STRING_COUNT);
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_SPACE, STRING_BYTES);
@@ -202,7 +262,7 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->context.alloc) };
-    gcd_status st = stacks_new(g, options, &w.stacks, err);
+    gcd_status st = stacks_new(g, options, true, &w.stacks, err);
     if (st == GCD_OK)
         st = write_profile(&w, err);
     if (st == GCD_OK) {
@@ -215,6 +275,8 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s,
     gcd_mem_free(&w.alloc, w.frame_at, w.labels * sizeof *w.frame_at);
     gcd_mem_free(&w.alloc, w.by_module, w.labels * sizeof *w.by_module);
     gcd_mem_free(&w.alloc, w.file, w.labels * sizeof *w.file);
+    gcd_mem_free(&w.alloc, w.text_of, w.slots * sizeof *w.text_of);
+    gcd_mem_free(&w.alloc, w.texts, w.slots * sizeof *w.texts);
     stacks_done(&w.stacks);
     return st;
 }

@@ -7,6 +7,8 @@
 
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/paths.h>
+#include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/writer.h>
 
 #include "graph/graph_build.h"
@@ -173,9 +175,9 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
     for (size_t i = 1; i <= ret->function_count; i++)
         assert_true(ret->name_of[i] < ret->string_count && ret->file_of[i] < ret->string_count &&
                     ret->function_of[i] == i);
-    for (size_t i = 8 + ret->function_count; i < ret->string_count;
-         i++) /* each module occurs once */
-        for (size_t k = 8 + ret->function_count; k < i; k++)
+    size_t modules = ret->function_count > 0 ? ret->name_of[ret->function_count] + 1 : 8;
+    for (size_t i = modules; i < ret->string_count; i++) /* each module occurs once */
+        for (size_t k = modules; k < i; k++)
             assert_false(ret->strings[i].end - ret->strings[i].p ==
                              ret->strings[k].end - ret->strings[k].p &&
                          memcmp(ret->strings[i].p, ret->strings[k].p,
@@ -184,9 +186,40 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
 
 static struct profile profile;
 
+/* Text number AT of the profile, terminated; until the next call. */
+static const char *string_at(uint64_t at)
+{
+    static char text[1 << 17];
+    assert_true(at < profile.string_count);
+    struct view s = profile.strings[at];
+    if (s.end > s.p)
+        memcpy(text, s.p, (size_t)(s.end - s.p));
+    text[s.end - s.p] = '\0';
+    return text;
+}
+
+static size_t labels_seen;
+
+/* Appends the label of a sample whose other parts are before V, if it has one. */
+static void append_label(struct view v, char *text, size_t cap)
+{
+    struct view label, none;
+    uint64_t x, key = 0, value = 0;
+    if (v.p == v.end)
+        return;
+    assert_int_equal(field(&v, &x, &label), 3);
+    assert_true(v.p == v.end);
+    assert_int_equal(field(&label, &key, &none), 1);
+    assert_int_equal(field(&label, &value, &none), 2);
+    assert_true(label.p == label.end);
+    assert_string_equal(string_at(key), "field");
+    append(text, cap, string_at(value));
+    labels_seen++;
+}
+
 static void lines_of_pprof(const uint8_t *bytes, size_t n, struct lines *ret)
 {
-    static char text[1 << 20], name[1 << 17];
+    static char text[1 << 20];
     decode(bytes, n, &profile);
     for (size_t i = 0; i < profile.sample_count; i++) {
         struct view v = profile.samples[i], ids, values;
@@ -194,19 +227,15 @@ static void lines_of_pprof(const uint8_t *bytes, size_t n, struct lines *ret)
         size_t depth = 0;
         assert_int_equal(field(&v, &x, &ids), 1);
         assert_int_equal(field(&v, &x, &values), 2);
-        assert_true(v.p == v.end);
         while (ids.p < ids.end) {
             assert_true(depth < 67);
             at[depth++] = varint(&ids);
         }
         for (text[0] = '\0'; depth > 0; depth--) {
             assert_true(at[depth - 1] >= 1 && at[depth - 1] <= profile.location_count);
-            struct view s = profile.strings[profile.name_of[at[depth - 1]]];
-            if (s.end > s.p)
-                memcpy(name, s.p, (size_t)(s.end - s.p));
-            name[s.end - s.p] = '\0';
-            append(text, sizeof text, name);
+            append(text, sizeof text, string_at(profile.name_of[at[depth - 1]]));
         }
+        append_label(v, text, sizeof text);
         uint64_t objects = varint(&values);
         lines_add(ret, text, objects, varint(&values));
         assert_true(values.p == values.end);
@@ -262,11 +291,32 @@ static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t n
     return ret;
 }
 
-/* The path of one node, the slow way. */
-static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o,
-                       const struct gcd_dominators *d, const struct gcd_paths *p, uint32_t node,
-                       char *text, size_t cap)
+struct slowly {
+    const struct gcd_graph *g;
+    const struct gcd_write_options *o;
+    const struct gcd_dominators *d;
+    const struct gcd_paths *p;
+    const struct gcd_fields *fields;
+    const struct gcd_origins *origins;
+};
+
+/* "Class.field" in LABEL if NODE has a field that certainly leads to BELOW. */
+static void slow_label(const struct slowly *s, uint32_t node, uint32_t below, char label[2000])
 {
+    uint32_t type = gcd_graph_node_type(s->g, node);
+    struct gcd_field f = gcd_fields_between(s->fields, node, below);
+    if (gcd_origins_get(s->origins, type) != GCD_ORIGIN_FRAMEWORK && f.slot != GCD_SLOT_NONE &&
+        gcd_fields_has_fields(s->fields, type))
+        (void)snprintf(label, 2000, "%s.%s", gcd_names_get(s->o->names, type), f.name);
+}
+
+/* The path of one node, and the innermost field on it, the slow way. */
+static void slow_stack(const struct slowly *s, uint32_t node, char *text, size_t cap,
+                       char label[2000])
+{
+    const struct gcd_graph *g = s->g;
+    const struct gcd_dominators *d = s->d;
+    const struct gcd_paths *p = s->p;
     const struct gcd_summary *summary = gcd_graph_summary(g);
     static const char *const groups[] = { "[static variables]", "[thread stacks]",
                                           "[strong handles]",   "[pinned handles]",
@@ -295,27 +345,32 @@ static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options
         summary->roots[root].kind == GCD_ROOT_STATIC && summary->roots[root].name[0] != '\0')
         append(text, cap, summary->roots[root].name);
     uint32_t last = UINT32_MAX;
-    for (unsigned depth = 0; n > 0; n--) {
+    label[0] = '\0';
+    for (unsigned depth = 0, above = GCD_NODE_NONE; n > 0; above = path[n - 1], n--) {
         uint32_t type = gcd_graph_node_type(g, path[n - 1]);
         if (type != last && ++depth > 64) {
             append(text, cap, "...");
             break;
         }
         if (type != last)
-            append(text, cap, gcd_names_get(o->names, type));
+            append(text, cap, gcd_names_get(s->o->names, type));
+        if (type != last && above != GCD_NODE_NONE)
+            slow_label(s, above, path[n - 1], label);
         last = type;
     }
 }
 
-static struct lines want, folded, pprof;
+static struct lines want, labelled, folded, pprof;
 
 static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
 {
-    static char text[1 << 20];
+    static char text[1 << 20], label[2000];
     struct gcd_names *names;
     struct gcd_sink *a, *b;
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
+    struct gcd_fields *fields;
+    struct gcd_origins *origins;
     struct gcd_write_notes notes;
     size_t an, bn;
     assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err),
@@ -331,30 +386,42 @@ static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
     else
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
     uint64_t bytes = 0, objects = 0;
+    assert_int_equal(gcd_fields_new(g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &origins, &err), GCD_OK);
+    struct slowly s = { g, &o, d, p, fields, origins };
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
-        slow_stack(g, &o, d, p, i, text, sizeof text);
+        slow_stack(&s, i, text, sizeof text, label);
         lines_add(&want, text, 1, gcd_graph_node_size(g, i));
+        if (label[0] != '\0')
+            append(text, sizeof text, label);
+        lines_add(&labelled, text, 1, gcd_graph_node_size(g, i));
     }
     lines_sort(&want);
+    lines_sort(&labelled);
     lines_sort(&folded);
     lines_sort(&pprof);
-    assert_int_equal(pprof.n, want.n);
+    assert_int_equal(pprof.n, labelled.n);
     size_t at = 0;
+    for (size_t i = 0; i < labelled.n; i++) {
+        assert_string_equal(pprof.items[i].text, labelled.items[i].text);
+        assert_true(pprof.items[i].objects == labelled.items[i].objects &&
+                    pprof.items[i].bytes == labelled.items[i].bytes);
+        bytes += pprof.items[i].bytes;
+        objects += pprof.items[i].objects;
+    }
     for (size_t i = 0; i < want.n; i++) {
-        assert_string_equal(pprof.items[i].text, want.items[i].text);
-        assert_true(pprof.items[i].objects == want.items[i].objects &&
-                    pprof.items[i].bytes == want.items[i].bytes);
         if (want.items[i].bytes > 0) {
             assert_string_equal(folded.items[at].text, want.items[i].text);
             assert_true(folded.items[at++].bytes == want.items[i].bytes);
         }
-        bytes += pprof.items[i].bytes;
-        objects += pprof.items[i].objects;
     }
     assert_int_equal(at, folded.n);
     assert_true(objects == gcd_graph_node_count(g));
     assert_true(bytes == gcd_graph_summary(g)->bytes);
     lines_clear(&want);
+    lines_clear(&labelled);
+    gcd_fields_free(fields);
+    gcd_origins_free(origins);
     lines_clear(&folded);
     lines_clear(&pprof);
     gcd_dominators_free(d);
@@ -373,6 +440,7 @@ static void random_graphs_fold_as_expected(void **state)
                                                              .max_nodes = seed % 20 == 0 ? 400 : 30,
                                                              .plain_sizes = true,
                                                              .plain_names = seed % 4 != 0,
+                                                             .fields = seed % 2 == 0,
                                                              .keep_unknown = seed % 3 == 0 });
         bool long_names = false;
         for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
@@ -383,6 +451,7 @@ static void random_graphs_fold_as_expected(void **state)
         }
         gcd_graph_free(g);
     }
+    assert_true(labels_seen > 100);
 }
 
 /* A list of NODES nodes whose types repeat in turn. */
@@ -520,7 +589,8 @@ static void formats_are_found_by_name_and_path(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 11, .max_nodes = 60 });
+    struct gcd_graph *g =
+        graph_gen(&(struct graph_gen){ .seed = 11, .max_nodes = 60, .fields = true });
     for (unsigned k = 0; k < 6; k++)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
