@@ -56,6 +56,13 @@ class Operators(unittest.TestCase):
         self.assertEqual(made("s = (struct s){ .a = x, .b = y };", "field"),
                          {"s = (struct s){ .b = y };", "s = (struct s){ .a = x };"})
 
+    def test_arguments_that_commute_stay(self):
+        self.assertEqual(made("return memcmp(a, b, n) == 0;", "arguments"),
+                         {"return memcmp(a, n, b) == 0;"})
+        self.assertEqual(made("return strcmp(a, b);", "arguments"), {"return strcmp(b, a);"})
+        self.assertEqual(made("p = gcd_mem_new_array(a, n, k);", "arguments"),
+                         {"p = gcd_mem_new_array(n, a, k);"})
+
     def test_constants(self):
         self.assertEqual(made("a = 0x1fu;", "constant"), {"a = 0x20u;", "a = 0x1eu;"})
         self.assertEqual(made("a = 0;", "constant"), {"a = 1;"})

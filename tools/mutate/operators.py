@@ -35,6 +35,10 @@ TYPES = {"const", "static", "struct", "enum", "union", "unsigned", "signed", "in
          "bool", "double", "float", "long", "short", "volatile", "_Atomic", "_Alignas"}
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
+# Number of the argument that can change places with the next one without any difference: compared
+# with 0, and factors of a size.
+COMMUTES = {**dict.fromkeys(("strcmp", "strncmp", "strcasecmp", "strncasecmp", "memcmp"), 0),
+            **dict.fromkeys(("gcd_mem_new_array", "gcd_mem_new_uncleared"), 1)}
 # What ends an operand of an operator, in both directions.
 ENDS = ASSIGN | {",", ";", "{", "}", "?", ":", "return", "else", "case"}
 OPERAND = {"||": ENDS | {"||"}, "&&": ENDS | {"||", "&&"}, "|": ENDS | {"||", "&&", "|"}}
@@ -339,10 +343,14 @@ class Generator:
                      f"{s.slice(k + 1, end - 1)} : {s.slice(i + 1, k - 1)}")
 
     def arguments(self, i):
-        parts = self.s.arguments(i)
-        for (a, b), (c, d) in zip(parts, parts[1:]):
-            between = self.s.text[self.s.end[b]:self.s.begin[c]]
-            self.add("arguments", a, d, self.s.slice(c, d) + between + self.s.slice(a, b))
+        s, parts = self.s, self.s.arguments(i)
+        same, after = COMMUTES.get(s.t[i - 1]), s.pair[i] + 1
+        if same == 0 and not (s.t[after] in ("==", "!=") and s.t[after + 1] == "0"):
+            same = None                          # the sign counts
+        for n, ((a, b), (c, d)) in enumerate(zip(parts, parts[1:])):
+            if n != same:
+                between = s.text[s.end[b]:s.begin[c]]
+                self.add("arguments", a, d, s.slice(c, d) + between + s.slice(a, b))
 
     def fields(self, i):
         """Drops one .NAME = VALUE of an initializer."""
