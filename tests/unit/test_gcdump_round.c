@@ -181,10 +181,47 @@ static void test_unverified(void **state)
     }
 }
 
+/* Variables that cannot be told apart keep all their names, and the field of the first one. */
+static void test_several_names(void **state)
+{
+    (void)state;
+    static const char label[] = "Shop.A.s_items or Shop.B.s_all";
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
+    assert_int_equal(
+        gcd_build_type(b, &(struct gcd_type){ .id = 0x71, .name = "Shop.Item", .module_path = "" },
+                       &type, NULL),
+        GCD_OK);
+    assert_int_equal(gcd_build_node(b, 0x1000, type, 24, NULL), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
+    assert_int_equal(gcd_build_root(b,
+                                    &(struct gcd_root){ .kind = GCD_ROOT_STATIC,
+                                                        .node = 0,
+                                                        .type = type,
+                                                        .name = "s_items",
+                                                        .label = label },
+                                    NULL),
+                     GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
+    struct gcd_graph *back = round_trip(g, false);
+    const struct gcd_summary *s = gcd_graph_summary(back);
+    assert_int_equal(s->root_count, 1);
+    assert_int_equal(s->roots[0].kind, GCD_ROOT_STATIC);
+    assert_string_equal(s->roots[0].name, "s_items");
+    assert_string_equal(s->roots[0].label, label);
+    assert_int_equal(s->roots[0].node, 0);
+    assert_int_equal(s->type_count, 1);
+    gcd_graph_free(g);
+    gcd_graph_free(back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_random),
                                         cmocka_unit_test(test_stable), cmocka_unit_test(test_log),
-                                        cmocka_unit_test(test_unverified) };
+                                        cmocka_unit_test(test_unverified),
+                                        cmocka_unit_test(test_several_names) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
