@@ -223,6 +223,51 @@ sql evening "SELECT count(*) AS n, sum(bytes) AS bytes FROM objects"
 sql evening "SELECT * FROM suspects"
 sql new ".tables"
 sql new "DELETE FROM types"
+sql new --csv "SELECT * FROM objects LIMIT 2"
+sql new --csv "SELECT * FROM types LIMIT 2"
+sql new --csv "SELECT * FROM edges LIMIT 2"
+sql new --csv "SELECT * FROM dominators LIMIT 2"
+sql new --csv "SELECT * FROM roots LIMIT 2"
+sql new --csv "SELECT * FROM dependent_handles LIMIT 2"
+sql new --csv "SELECT * FROM modules LIMIT 2"
+sql new --csv "SELECT * FROM ranges LIMIT 2"
+sql new --csv "SELECT * FROM v_types_by_bytes ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_objects ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_largest_retained ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_roots_summary ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_roots ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_who_references ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_dominated ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_generations ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM v_unreachable ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM refs ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM statics ORDER BY 1, 2 LIMIT 2"
+sql new --csv "SELECT * FROM facts"
+sql new "SELECT count(*), sum(size_bytes), sum(address), sum(retained_bytes), sum(depth) FROM objects"
+sql new "SELECT count(*), sum(from_id), sum(to_id), sum(slot) FROM edges"
+sql new "SELECT kind, count(*), sum(object_id), sum(type_id) FROM roots GROUP BY 1 ORDER BY 1"
+sql sites --no-modules --csv "SELECT * FROM sites LIMIT 3"
+sql sites --no-modules --csv "SELECT * FROM samples LIMIT 3"
+sql core --no-modules --csv "SELECT * FROM v_objects WHERE type = 'System.String' LIMIT 2"
+sql core --no-modules --json "SELECT * FROM modules LIMIT 2"
+sql new --csv "SELECT * FROM reachable_from(613) LIMIT 3"
+sql new --csv "SELECT * FROM path_from_root(200)"
+sql new "SELECT * FROM reachable_from"
+sql new "SELECT * FROM path_from_root(99999999)"
+sql new "SELECT type_name(3), type_name(99999), type_name(NULL)"
+sql new "SELECT count(*) FROM types t JOIN reachable_from(t.id) LIMIT 1"
+report new --json=1 --top 1 --retained
+report new --by root --json=1
+retained new --json=1 --top 1
+retained new --type HeapLab.Guest --json=1
+retained new --tree 1 --json=1 --top 1
+paths new --type HeapLab.Guest --json=1 --max-paths 1
+leaks evening --json=1 --top 1
+async evening --json=1 --top 1
+diff old new --json=1 --top 1
+trend old new --json=1 --top 1
+info lossy --json=1
+sql new --json=1 "SELECT 1 AS a"
 nonesuch
 help nonesuch
 """
