@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Five leaks in a churn of short-lived objects, for test_sites.  A comment "SITE name" marks each line that leaks; every 200 ms
-// the program tells the time and how many bytes each has leaked.
+// the program tells the time, how many bytes each has leaked, the requests served and the longest hiccup since (for bench_sites).
 //
 //     SiteLab MB-PER-SECOND      churn; ends when its standard input does
 //     SiteLab ring MB-PER-SECOND  also a ring of objects that die old and have the type and size of a leak
@@ -109,6 +109,7 @@ static class Program
     static readonly Queue<byte[]> MidLife = new();
     static readonly byte[]?[] Ring = new byte[]?[1024];
     static object? _sink;
+    static long _hiccup;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static long Churn(int i)
@@ -125,12 +126,26 @@ static class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Turn(int i) => Ring[i % Ring.Length] = new byte[2000];
 
+    // The longest time that a thread which only sleeps did not run, in microseconds.
+    static void MeasureHiccups()
+    {
+        for (long last = System.Diagnostics.Stopwatch.GetTimestamp(), now; ; last = now)
+        {
+            Thread.Sleep(1);
+            now = System.Diagnostics.Stopwatch.GetTimestamp();
+            var us = (now - last) / (System.Diagnostics.Stopwatch.Frequency / 1_000_000);
+            if (us > Interlocked.Read(ref _hiccup))
+                Interlocked.Exchange(ref _hiccup, us);
+        }
+    }
+
     static void Main(string[] args)
     {
         var ring = args[0] == "ring";
         var rate = long.Parse(args[^1]) * 1_000_000;
         var stop = false;
         new Thread(() => { while (Console.In.ReadLine() != null) { } stop = true; }) { IsBackground = true }.Start();
+        new Thread(MeasureHiccups) { IsBackground = true }.Start();
         var clock = System.Diagnostics.Stopwatch.StartNew();
         long churned = 0, told = 0;
         Console.WriteLine("ready");
@@ -156,7 +171,8 @@ static class Program
             {
                 told = clock.ElapsedMilliseconds;
                 Console.WriteLine($"{DateTimeOffset.UtcNow.ToUnixTimeMilliseconds()} store={Store.Leaked} listener={Hub.Leaked} " +
-                                  $"journal={Log.Leaked} archive={Scans.Leaked} pinned={Pinned.Leaked} churn={churned}");
+                                  $"journal={Log.Leaked} archive={Scans.Leaked} pinned={Pinned.Leaked} churn={churned} requests={i} " +
+                                  $"hiccup_us={Interlocked.Exchange(ref _hiccup, 0)}");
             }
             Thread.Sleep(10);
         }
