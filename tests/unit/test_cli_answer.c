@@ -10,6 +10,7 @@
 #include "mcp/mcp_schema.h"
 #include "render/render.h"
 #include "support/check.h"
+#include "support/failalloc.h"
 
 static const struct answer_column parts_columns[] = { COLUMN("paint", "Paint", ANSWER_TEXT) };
 static const struct answer_shape parts = ANSWER_SHAPE(parts_columns);
@@ -30,9 +31,9 @@ static const struct answer_column columns[] = {
 };
 static const struct answer_shape cars = ANSWER_SHAPE(columns);
 
-static struct answer *two_cars(void)
+static struct answer *cars_with(const struct gcd_alloc *alloc)
 {
-    struct answer *a = answer_new(NULL, &cars);
+    struct answer *a = answer_new(alloc, &cars);
     answer_row(a);
     answer_count(a, "wheels", 4);
     answer_count(a, "load", 2048);
@@ -56,6 +57,11 @@ static struct answer *two_cars(void)
     answer_count(a, "wheels", 4);
     answer_text(a, "car", "total");
     return a;
+}
+
+static struct answer *two_cars(void)
+{
+    return cars_with(NULL);
 }
 
 static char *printed(bool (*render)(const struct answer *, FILE *), const struct answer *a)
@@ -160,6 +166,34 @@ static void test_a_column_that_does_not_exist_is_an_error(void **state)
     answer_free(a);
 }
 
+/* Nothing is shown of an answer that lacks a part, wherever memory ran out. */
+static void test_an_answer_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        char *text = NULL;
+        size_t n;
+        failalloc_init(&f);
+        f.fail_at = at;
+        struct answer *a = cars_with(&f.alloc);
+        FILE *to = open_memstream(&text, &n);
+        assert_non_null(to);
+        errno = 0;
+        bool ok = render_text(a, to) && render_csv(a, to);
+        assert_true(ok || errno == ENOMEM);
+        assert_true(ok == (f.failed == 0));
+        assert_true(a == NULL || a->status == (ok ? GCD_OK : GCD_E_NOMEM));
+        assert_int_equal(fclose(to), 0);
+        assert_true(ok == (n > 0));
+        free(text);
+        answer_free(a);
+        assert_null(failalloc_complaint(&f));
+        if (ok)
+            break;
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -168,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_json_and_agents_get_the_same_keys),
         cmocka_unit_test(test_the_schema_for_agents_has_the_columns),
         cmocka_unit_test(test_a_column_that_does_not_exist_is_an_error),
+        cmocka_unit_test(test_an_answer_without_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
