@@ -256,6 +256,13 @@ sql new "SELECT * FROM reachable_from"
 sql new "SELECT * FROM path_from_root(99999999)"
 sql new "SELECT type_name(3), type_name(99999), type_name(NULL)"
 sql new "SELECT count(*) FROM types t JOIN reachable_from(t.id) LIMIT 1"
+convert new --summary - --top 1
+convert lossy --summary - --top 2 --label host=a --label x=
+convert evening --summary - --top 3 --names=raw
+convert names --summary - --top 1
+convert core --no-modules --summary - --top 2
+convert new.gclog --summary - --top 1
+convert new --summary - --label nonsense
 report new --json=1 --top 1 --retained
 report new --by root --json=1
 retained new --json=1 --top 1
