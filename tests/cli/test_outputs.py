@@ -1,5 +1,6 @@
 """What the commands print with each of their options, for bundled recordings: compared with expected/outputs.txt, so that any change is seen.
 What is said about suspects is in golden/test_said."""
+import hashlib
 import os
 import shlex
 import shutil
@@ -256,6 +257,20 @@ sql new "SELECT * FROM reachable_from"
 sql new "SELECT * FROM path_from_root(99999999)"
 sql new "SELECT type_name(3), type_name(99999), type_name(NULL)"
 sql new "SELECT count(*) FROM types t JOIN reachable_from(t.id) LIMIT 1"
+convert new -f gclog -o -
+convert core --no-modules --values strings -f gclog -o -
+convert lossy -f gclog -o -
+convert new -f gcdump -o -
+convert core --no-modules -f gcdump -o -
+convert new -f v8 -o -
+convert evening -f v8 -o -
+convert core --no-modules --redact -f v8 -o -
+convert svr -f dart -o -
+convert core --no-modules --values hashes -f dart -o -
+convert evening -f collapsed --stack-by dominators -o -
+convert evening -f collapsed --stack-by paths -o -
+convert evening -f collapsed --stack-by waits -o -
+convert sites --no-modules -f collapsed -o -
 convert new --summary - --top 1
 convert lossy --summary - --top 2 --label host=a --label x=
 convert evening --summary - --top 3 --names=raw
@@ -294,7 +309,8 @@ class Outputs(CliTest):
         text = []
         for line in COMMANDS.strip().split("\n"):
             run = self.gcdumpc(*shlex.split(line), env={"COLUMNS": "100"})
-            text += [f"$ gcdumpc {line}\n", run.text, "" if run.text.endswith("\n") or not run.text else "\n"]
+            out = f"sha256 {hashlib.sha256(run.out).hexdigest()}\n" if " -f " in line and line.endswith(" -o -") and run.out else run.text
+            text += [f"$ gcdumpc {line}\n", out, "" if out.endswith("\n") or not out else "\n"]
             text += [f"! {message}\n" for message in run.err.decode().splitlines()]
             text += [f"= {run.code}\n\n"]
         self.expected("outputs.txt", "".join(text))
