@@ -633,6 +633,7 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s,
     gcd_mem_free(&alloc, w.type_size, w.types * sizeof *w.type_size);
     GCD_TRY(st);
     write_note_root_losses(notes, g, false);
+    write_note_fields(notes, gcd_graph_summary(g));
     write_note_loss(notes, gcd_graph_dependent_count(g),
                     "dependent handle becomes a reference of its key",
                     "dependent handles become references of their keys");

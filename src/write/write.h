@@ -49,6 +49,8 @@ const char *write_module_file(const char *module_path, size_t *ret_n, size_t *re
  * number 1, MANY all others. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *one,
                      const char *many);
+/* The same for the fields of types whose layout is known. */
+void write_note_fields(struct gcd_write_notes *notes, const struct gcd_summary *summary);
 /* The same for roots and ranges, in a format that stores only the group of a root, and no ranges.
  */
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g,

@@ -227,6 +227,18 @@ void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *
             (struct gcd_write_loss){ .text = gcd_by_number(count, one, many), .count = count };
 }
 
+void write_note_fields(struct gcd_write_notes *notes, const struct gcd_summary *summary)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < summary->type_count; i++) {
+        const struct gcd_type *t = &summary->types[i];
+        n += t->objects > 0 && t->layout != NULL && t->layout[0] == 'o' &&
+             strchr(t->layout, '\n') != NULL; /* no array, and with references */
+    }
+    write_note_loss(notes, n, "type loses the names of its fields",
+                    "types lose the names of their fields");
+}
+
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g,
                             bool weak_roots_are_there)
 {

@@ -240,6 +240,29 @@ static void test_v8_edges(void **state)
     }
 }
 
+/* A .gcdump has no place for fields, and says so. */
+static void a_gcdump_tells_that_it_has_no_fields(void **state)
+{
+    (void)state;
+    static const char *const layouts[] = { "o 9\n3 _a", "o 9", "v 9\n3 " };
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        struct heap h = make_heap(layouts[i], 40, (const uint8_t[]){ STRING }, 1);
+        struct gcd_write_notes notes = { .objects = 0 };
+        struct gcd_sink *sink;
+        uint64_t lost = 0;
+        assert_int_equal(gcd_sink_new_memory(NULL, &sink, &err), GCD_OK);
+        assert_int_equal(
+            gcd_write_graph(gcd_format_by_name("gcdump"), h.graph, sink, NULL, &notes, &err),
+            GCD_OK);
+        for (size_t k = 0; k < notes.loss_count; k++)
+            if (strstr(notes.losses[k].text, "fields") != NULL)
+                lost = notes.losses[k].count;
+        assert_int_equal(lost, i == 0);
+        gcd_sink_free(sink);
+        free_heap(&h);
+    }
+}
+
 /* ---- compared with all possibilities ---- */
 
 static bool key_fits(unsigned key, uint8_t target)
@@ -333,6 +356,7 @@ int main(void)
         cmocka_unit_test(labels_behind_a_type),
         cmocka_unit_test(test_certain_and_uncertain_fields),
         cmocka_unit_test(fields_of_two_types),
+        cmocka_unit_test(a_gcdump_tells_that_it_has_no_fields),
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(test_damaged_layouts),

@@ -168,8 +168,8 @@ static void names_that_an_attribute_tells(void **state)
     uint32_t generated = pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "CompilerGeneratedAttribute",
                                       "System.Runtime.CompilerServices");
     uint32_t constructor = pe_image_row(app, 0x0a, "2sb", generated << 3 | 1, ".ctor", "200001");
-    static const char *const fields[] = { "_Title",      "_Mine",    "_lower",
-                                          "ClosedEvent", "OddEvent", "PlainEvent" };
+    static const char *const fields[] = { "_Title",   "_Mine",      "_lower",  "ClosedEvent",
+                                          "OddEvent", "PlainEvent", "_Resolve" };
     uint32_t first = app->row_count[4] + 1, type = add_type(app, CLASS, "Form", REF(1));
     for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
         add_field(app, fields[i], "061c");
@@ -179,15 +179,17 @@ static void names_that_an_attribute_tells(void **state)
     }
     uint32_t nested = add_type(app, CLASS | 2, "Named", REF(1));
     add_field(app, "_name", "061c");
-    (void)pe_image_row(app, 0x0c, "22b", (first + 6) << 5 | 1, constructor << 3 | 3, "01000000");
+    (void)pe_image_row(app, 0x0c, "22b", (first + 7) << 5 | 1, constructor << 3 | 3, "01000000");
     (void)pe_image_row(app, 0x29, "22", nested, type);
     (void)pe_image_row(app, 0x12, "22", type, 1u);
     (void)pe_image_row(app, 0x14, "2s2", 0u, "Closed", 0u);
     (void)pe_image_row(app, 0x14, "2s2", 0u, "OddEvent", 0u); /* C# */
     (void)pe_image_row(app, 0x14, "2s2", 0u, "Plain", 0u);
+    (void)pe_image_row(app, 0x14, "2s2", 0u, "_Resolve", 0u); /* C# */
     end(&p);
-    assert_string_equal(slots_of(&p, named(&p, APP, type, false)),
-                        "0 Title\n0 _Mine\n0 _lower\n0 Closed\n0 OddEvent\n0 PlainEvent");
+    assert_string_equal(
+        slots_of(&p, named(&p, APP, type, false)),
+        "0 Title\n0 _Mine\n0 _lower\n0 Closed\n0 OddEvent\n0 PlainEvent\n0 _Resolve");
     assert_string_equal(slots_of(&p, named(&p, APP, nested, false)), "0 name");
     done(&p);
 }

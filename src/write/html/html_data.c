@@ -360,14 +360,13 @@ static void trees_first(void *ctx)
         a->here = merge_paths_to(a->h, a->paths, a->wanted, a->wanted_count, a->err);
     if (a->here == GCD_OK)
         a->here = gcd_session_async(a->h->session, &quiet, &a->h->async, a->err);
-    if (a->here == GCD_OK)
-        a->here = generations(a->h, a->err);
 }
 
 /* Begins with what takes little memory, because the dominator tree takes much at the same time. */
 static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
+    GCD_TRY(generations(h, err));
     GCD_TRY(html_details_collect(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
