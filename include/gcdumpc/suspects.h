@@ -128,6 +128,7 @@ struct gcd_suspect_way {
     /* the program's own type nearest to the objects; GCD_TYPE_NONE = only the root */
     uint32_t owner;
     uint32_t owner_node; /* GCD_NODE_NONE = several objects of that type */
+    uint32_t next;       /* what that object refers to on this way; GCD_NODE_NONE = several */
     /* of a shortest path to the owner, or the static variable; SIZE_MAX = unknown */
     size_t root;
     /* of the objects, from 0 to 1; estimated for more than GCD_SUSPECT_DRAWN objects */

@@ -93,7 +93,7 @@ class Leaks(CliTest):
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
-            "advice": "Look in Cache for what fills it: is all of it still needed?", "also": [], "ways": [],
+            "advice": "Look in Cache for what fills it: is all of it still needed?", "allocated": None, "also": [], "ways": [],
             "place": "Cache", "what": "100 Order, 97.7 KiB each",
             "evidence": "Its size, not its growth: a second dump shows that (gcdumpc diff).",
             "sentence": "100.0 % of the heap (9.5 MiB) is held by one Cache: 100 Order in an Order[]. "
@@ -122,7 +122,7 @@ class Leaks(CliTest):
         hint = re.search(r"\n\ngcdumpc (paths FILE --object 0x[0-9a-f]+) shows all that holds this one\.\n", self.done("leaks", "in").text)
         paths = self.done(*hint[1].replace("FILE", "in").split()).text
         self.assertEqual(sorted(set(re.findall(r"s_\w+", paths))), ["s_book", "s_far", "s_index"])
-        self.assertIn("All of them are also reached through one Book, some through one Report.", got["sentence"])
+        self.assertIn(": they are in both Index and Book. Some of them are also reached through one Report.", got["sentence"])
         self.assertEqual([(w["owner"], w["owner_node"], w["root_kind"], w["root"], w["share"]) for w in got["ways"]],
                          [("Shop.Book", 2, "statics", "static variable s_book", 1), ("Shop.Report", 8, "statics", "static variable s_far", 0.4)])
 

@@ -292,7 +292,7 @@ static void who_holds_most(void **state)
         uint64_t alike;
         const char *said;
     } rows[] = {
-        { { { "Box", 100 } }, 100, " All of them are in one Box, among others." },
+        { { { "Box", 100 } }, 100, " of the heap: they are in both Box and Index." },
         /* half is enough */
         { { { "Box", 50 }, { "Box", 50 } }, 50, " 50 of them are in one Box, among others." },
         { { { "Box", 50 }, { "Box", 49 }, { "Box", 1 } },

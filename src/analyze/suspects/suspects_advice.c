@@ -256,6 +256,17 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
         advise_held_by_roots(s, p);
         return;
     }
+    if (suspects_is_in_both(x)) {
+        suspects_put(s, "Both must let go: look in ");
+        suspects_put_where(s, p->owner);
+        suspects_put(s, " and ");
+        suspects_put_where(s, p->ways[0].owner);
+        suspects_put(s, " for what keeps ");
+        suspects_put_where(s, type);
+        suspects_put(s, suspects_is_call(s, type) ? " calls that do not end."
+                                                  : " objects and never removes them.");
+        return;
+    }
     suspects_put(s, "All that holds them must let go: ");
     put_look_for(s, p, false);
     suspects_put(s, "what makes ");

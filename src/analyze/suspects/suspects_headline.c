@@ -43,6 +43,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
                                  : p->type);
     } else if (object && p->path_count > 0 && p->root != SIZE_MAX) {
         put_root(s, p);
+    } else if (suspects_is_in_both(x)) {
+        suspects_put_both(s, p);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
         suspects_put_type(s, p->type);
     } else if (x->module != NULL) {

@@ -13,6 +13,9 @@
 #include "base/ovf.h"
 #include "base/sort.h"
 
+/* So much of a whole that people say "nearly all". */
+#define NEARLY_ALL 0.95
+
 /* ---- types ---- */
 
 static int compare_top(const void *ctx, uint32_t a, uint32_t b)
@@ -461,22 +464,48 @@ static void put_way(struct suspect_words *s, const struct gcd_suspect_way *way)
     suspects_put(s, one || method ? "" : " objects");
 }
 
-/* " Most of them are also reached through ..., some through ...." */
-static void put_ways(struct suspect_words *s, const struct gcd_suspect *p)
+/* Nearly all of N. */
+static bool is_nearly(uint64_t part, uint64_t n)
+{
+    return part >= n - n / 20;
+}
+
+bool suspects_is_in_both(const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    return p->kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_OBJECT && p->objects > 1 &&
+           is_nearly(p->alike, p->objects) && p->owner_node != GCD_NODE_NONE && p->way_count > 0 &&
+           p->ways[0].owner_node != GCD_NODE_NONE && p->ways[0].share >= NEARLY_ALL;
+}
+
+/* "Complaints.Open and SortingHall.Unsorted" */
+void suspects_put_both(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    uint32_t next = GCD_NODE_NONE;
+    for (size_t i = 0; i + 1 < p->path_count; i++)
+        if (p->path[i].node == p->owner_node && p->path[i].repeats == 1 && !p->path[i + 1].skipped)
+            next = p->path[i + 1].node;
+    suspects_put_field_of(s, p->owner, p->owner_node, next);
+    suspects_put(s, " and ");
+    suspects_put_field_of(s, p->ways[0].owner, p->ways[0].owner_node, p->ways[0].next);
+}
+
+/* " Most of them are also reached through ..., some through ....": the ways from FIRST on. */
+static void put_ways(struct suspect_words *s, const struct gcd_suspect *p, size_t first)
 {
     static const struct {
         double share;
         const char *first, *next;
     } parts[] = { { 1, "All", "all" },
-                  { 0.95, "Nearly all", "nearly all" },
+                  { NEARLY_ALL, "Nearly all", "nearly all" },
                   { 0.5, "Most", "most" },
                   { 0, "Some", "some" } };
     size_t last = SIZE_MAX;
-    for (size_t i = 0; i < p->way_count; i++) {
+    for (size_t i = first; i < p->way_count; i++) {
         size_t part = p->objects > GCD_SUSPECT_DRAWN; /* an estimate does not say "all" */
         while (p->ways[i].share < parts[part].share)
             part++;
-        if (i == 0)
+        if (i == first)
             suspects_put(s, " %s of them are also reached through ", parts[part].first);
         else if (part == last)
             suspects_put(s, " and ");
@@ -485,7 +514,17 @@ static void put_ways(struct suspect_words *s, const struct gcd_suspect *p)
         put_way(s, &p->ways[i]);
         last = part;
     }
-    suspects_put(s, p->way_count > 0 ? "." : "");
+    suspects_put(s, p->way_count > first ? "." : "");
+}
+
+/* ": nearly all are in both Complaints.Open and SortingHall.Unsorted." */
+static void say_both(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    bool all = p->alike == p->objects && p->ways[0].share >= 1 && p->objects <= GCD_SUSPECT_DRAWN;
+    suspects_put(s, all ? ": they are in both " : ": nearly all of them are in both ");
+    suspects_put_both(s, p);
+    suspects_put(s, ".");
+    put_ways(s, p, 1);
 }
 
 /* " Shop.VideoFrame objects refer to 1,500 of them, too." */
@@ -506,8 +545,10 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
     suspects_put_typed(s, p->objects, p->type);
     suspects_put(s, " together");
     suspects_put_kept(s, p, true);
-    suspects_put(s, "; no single object holds them all.");
-    if (p->alike > 0 && p->path_count > 0) {
+    suspects_put(s, suspects_is_in_both(x) ? "" : "; no single object holds them all.");
+    if (suspects_is_in_both(x)) {
+        say_both(s, p);
+    } else if (p->alike > 0 && p->path_count > 0) {
         put_alike(s, p);
         if (x->statics > 0) {
             suspects_put_statics(s);
@@ -522,7 +563,7 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
             suspects_put(s, ", among others.");
             if (p->root != SIZE_MAX && x->holder == SUSPECT_BY_OBJECT)
                 suspects_put_lifetime(s, x, "It");
-            put_ways(s, p);
+            put_ways(s, p, 0);
         } else {
             suspects_put(s, " held in this way.");
         }

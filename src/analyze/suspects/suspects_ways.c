@@ -27,6 +27,7 @@ struct key {
     /* the first of the types that are alike (w->alike); GCD_TYPE_NONE = no own type */
     uint32_t type;
     uint32_t node; /* the own object; GCD_NODE_NONE = none, or several */
+    uint32_t next; /* the object below that one; GCD_NODE_NONE = several */
     uint32_t top;  /* the object at the root */
 };
 
@@ -102,12 +103,12 @@ static gcd_status find_sources(struct search *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The way from the roots to NODE.  False if it goes through HOLDER or an object of TYPE, or is very
- * long. */
-static bool follow(const struct suspects_work *w, uint32_t node, uint32_t holder, uint32_t type,
-                   struct key *ret)
+/* The way from the roots to NODE and BELOW, which it refers to.  False if it goes through HOLDER or
+ * an object of TYPE, or is very long. */
+static bool follow(const struct suspects_work *w, uint32_t node, uint32_t below, uint32_t holder,
+                   uint32_t type, struct key *ret)
 {
-    *ret = (struct key){ .type = GCD_TYPE_NONE, .node = GCD_NODE_NONE };
+    *ret = (struct key){ .type = GCD_TYPE_NONE, .node = GCD_NODE_NONE, .next = GCD_NODE_NONE };
     for (unsigned n = 0; n < STEPS_MAX; n++) {
         uint32_t here = gcd_graph_node_type(w->g, node), up = gcd_paths_parent(w->paths, node);
         if (up == GCD_NODE_NONE || here == type || node == holder)
@@ -115,11 +116,13 @@ static bool follow(const struct suspects_work *w, uint32_t node, uint32_t holder
         if (ret->type == GCD_TYPE_NONE && w->is_own[here]) {
             ret->type = w->alike[here];
             ret->node = node;
+            ret->next = below;
         }
         if (up == GCD_NODE_ROOT) {
             ret->top = node;
             return true;
         }
+        below = node;
         node = up;
     }
     return false;
@@ -143,6 +146,8 @@ static void count_way(struct tally *tallies, size_t *n, const struct key *key, u
     struct tally *t = &tallies[i];
     if (t->key.node != key->node)
         t->key.node = GCD_NODE_NONE;
+    if (t->key.next != key->next)
+        t->key.next = GCD_NODE_NONE;
     t->objects += t->last != object + 1;
     t->last = object + 1;
 }
@@ -168,6 +173,7 @@ static void keep(const struct suspects_work *w, struct suspect *x, const struct 
         const struct tally *t = &tallies[i];
         struct gcd_suspect_way way = { .owner = t->key.type,
                                        .owner_node = t->key.node,
+                                       .next = t->key.next,
                                        .share = (double)t->objects / (double)drawn };
         if (t->objects < (drawn + RARE - 1) / RARE || !is_worth(w, t, &way.root))
             continue;
@@ -204,13 +210,13 @@ static gcd_status tell_apart(const struct search *s, struct gcd_error *err)
         uint64_t drawn = 0;
         uint32_t holder = gcd_paths_parent(w->paths, x->pub.node);
         struct key usual, key;
-        bool known = follow(w, holder, GCD_NODE_NONE, GCD_TYPE_NONE, &usual);
+        bool known = follow(w, holder, x->pub.node, GCD_NODE_NONE, GCD_TYPE_NONE, &usual);
         for (end = i;
              end < s->source_count && s->drawn[s->sources[order[end]].object].suspect == suspect;
              end++) {
             const struct source *from = &s->sources[order[end]];
             drawn += end == i || from->object != s->sources[order[end - 1]].object;
-            if (follow(w, from->node, holder, x->pub.type, &key) &&
+            if (follow(w, from->node, s->drawn[from->object].node, holder, x->pub.type, &key) &&
                 !(known && is_same(&key, &usual)))
                 count_way(tallies, &n, &key, from->object);
         }

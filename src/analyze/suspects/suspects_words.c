@@ -427,6 +427,18 @@ bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect 
     return false;
 }
 
+void suspects_put_field_of(struct suspect_words *s, uint32_t type, uint32_t node, uint32_t next)
+{
+    struct gcd_field f = { .name = NULL };
+    if (s->w->o->fields != NULL && node != GCD_NODE_NONE && next != GCD_NODE_NONE)
+        f = gcd_fields_between(s->w->o->fields, node, next);
+    suspects_put_who(s, type);
+    if (f.name != NULL && f.name[0] != '\0' && f.other == NULL) {
+        suspects_put(s, ".");
+        suspects_put_name(s, f.name);
+    }
+}
+
 /* "the field _byUser of " */
 static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {

@@ -72,6 +72,13 @@ bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
 /* "one Shop.SessionStore (Shop.dll)"; only the module. */
 void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
+/* "SessionStore._byUser", or "SessionStore" if it is not certain which field it is: an object
+ * NODE of TYPE and what it refers to, NEXT; either can be GCD_NODE_NONE. */
+void suspects_put_field_of(struct suspect_words *s, uint32_t type, uint32_t node, uint32_t next);
+/* TYPE: are nearly all objects held by two of the program's objects, that on the path and ways[0]?
+ * Then both of them are the place. */
+bool suspects_is_in_both(const struct suspect *x);
+void suspects_put_both(struct suspect_words *s, const struct gcd_suspect *p);
 /* " Your own types in it: Shop.Order (5,041 objects, 9.2 MiB)."; nothing when there are none. */
 void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
 /* " SUBJECT held by ROOT by way of OWNER.": a short form of the path to X; nothing without a path.
