@@ -15,8 +15,6 @@
 #define SHOWN_FRAMES 12u
 #define FRAMES_MAX   512u
 #define TEXT_BYTES   1200u
-/* Fewer say nothing about a share. */
-#define FEWEST_SAMPLES 3u
 
 static const struct answer_column frame_columns[] = {
     FIELD("method", ANSWER_TEXT), FIELD("file", ANSWER_TEXT),   FIELD("line", ANSWER_COUNT),
@@ -212,114 +210,34 @@ static const struct answer_column part_columns[] = {
 };
 const struct answer_shape answer_site_parts_shape = ANSWER_SHAPE(part_columns);
 
-/* The samples of one frame. */
-struct part {
-    double bytes;
-    uint64_t samples;
-};
-
-static int compare_parts(const void *ctx, uint32_t a, uint32_t b)
-{
-    const struct part *parts = ctx;
-    double p = parts[a].bytes, q = parts[b].bytes;
-    return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
-}
-
-/* Marks in INSIDE [nodes] what S holds, or of a type, its objects with what they hold. */
-static void mark_inside(const struct answer_of_suspects *of, const struct gcd_suspect *s,
-                        uint8_t *inside)
-{
-    const struct gcd_graph *g = gcd_session_graph(of->session);
-    const struct gcd_dominators *d = of->dominators;
-    const uint32_t *order = gcd_dominators_order(d);
-    for (uint32_t i = 0; i < gcd_dominators_reachable(d); i++) {
-        uint32_t parent = gcd_dominators_parent(d, order[i]);
-        bool own = s->kind == GCD_SUSPECT_TYPE ? gcd_graph_node_type(g, order[i]) == s->type
-                                               : order[i] == s->node;
-        inside[order[i]] = own || (parent < gcd_graph_node_count(g) && inside[parent] != 0);
-    }
-}
-
-/* Sums up the living samples INSIDE in PARTS [frames]; returns their number. */
-static uint64_t sum_parts(const struct listing *l, const struct gcd_graph *g, const uint8_t *inside,
-                          struct part *parts, double *ret_bytes)
-{
-    const struct gcd_sites *s = l->of->sites;
-    uint64_t samples = 0;
-    for (size_t i = 0; i < s->living_count; i++) {
-        uint32_t node = gcd_graph_find(g, s->living[i].address);
-        uint32_t frame = l->list->items[l->list->site_of[s->living[i].total]].frame;
-        if (node == GCD_NODE_NONE || inside[node] == 0 || frame == GCD_SITE_NONE)
-            continue;
-        parts[frame].bytes += s->living[i].bytes;
-        parts[frame].samples++;
-        *ret_bytes += s->living[i].bytes;
-        samples++;
-    }
-    return samples;
-}
-
-static void put_part(struct answer *a, const struct gcd_site_frame *f, const struct part *part,
-                     double all)
-{
-    answer_row(a);
-    answer_count(a, "bytes", rounded(part->bytes));
-    answer_share(a, "share", rounded(part->bytes), rounded(all));
-    answer_count(a, "alive_samples", part->samples);
-    answer_known(a, "method", f->method);
-    answer_known(a, "file", f->file);
-    if (f->line != 0)
-        answer_count(a, "line", f->line);
-    answer_known(a, "module", f->module);
-}
-
-static void part_text(const struct gcd_site_frame *f, const struct part *part, double all,
-                      uint64_t samples, char *ret)
-{
-    char line[300] = "";
-    if (f->line != 0)
-        (void)snprintf(line, sizeof line, " (%.255s:%u)", gcd_file_name(f->file),
-                       (unsigned)f->line);
-    (void)snprintf(ret, ANSWER_SITE_BYTES,
-                   "Allocated in %.600s%s: %u %% of what was sampled of it (%s objects).",
-                   method_of(f), line, (unsigned)(100 * part->bytes / all + 0.5),
-                   GCD_DIGITS(samples));
-}
-
 bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
-                         struct answer *parts, char *text)
+                         struct answer *rows, char *text)
 {
     const struct gcd_sites *sites = gcd_session_sites(of->session);
     const struct gcd_graph *g = gcd_session_graph(of->session);
-    struct answer_of_sites all = { .sites = sites };
-    struct listing l = { .of = &all };
-    struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    size_t n = gcd_graph_node_count(g), frames = sites != NULL ? sites->frame_count : 0;
-    uint64_t samples = 0;
-    double bytes = 0;
+    struct gcd_site_list *l = NULL;
+    struct gcd_site_parts parts = { .count = 0 };
     text[0] = '\0';
-    if (sites == NULL || s->node == GCD_NODE_NONE ||
-        (s->kind != GCD_SUSPECT_OBJECT && s->kind != GCD_SUSPECT_HANDLERS &&
-         s->kind != GCD_SUSPECT_TYPE))
+    if (sites == NULL)
         return true;
-    uint8_t *inside = gcd_mem_new(&a, n + 1);
-    struct part *sums = gcd_mem_new_array(&a, frames + 1, sizeof *sums);
-    bool ok = inside != NULL && sums != NULL &&
-              gcd_site_list_new(sites, gcd_graph_summary(g), of->origins, &l.list, NULL) == GCD_OK;
-    if (ok) {
-        mark_inside(of, s, inside);
-        samples = sum_parts(&l, g, inside, sums, &bytes);
+    bool ok = gcd_site_list_new(sites, gcd_graph_summary(g), of->origins, &l, NULL) == GCD_OK &&
+              gcd_site_parts_of(l, g, of->dominators, s, &parts, NULL) == GCD_OK;
+    for (size_t i = 0; i < parts.count; i++) {
+        const struct gcd_site_part *part = &parts.items[i];
+        const struct gcd_site_frame *f = &sites->frames[part->frame];
+        answer_row(rows);
+        answer_count(rows, "bytes", rounded(part->bytes));
+        answer_share(rows, "share", rounded(part->bytes), rounded(parts.bytes));
+        answer_count(rows, "alive_samples", part->samples);
+        answer_known(rows, "method", f->method);
+        answer_known(rows, "file", f->file);
+        if (f->line != 0)
+            answer_count(rows, "line", f->line);
+        answer_known(rows, "module", f->module);
     }
-    uint32_t *order = ok ? gcd_sort_order(&a, frames, compare_parts, sums) : NULL;
-    ok = ok && order != NULL;
-    for (size_t i = 0; ok && i < frames && sums[order[i]].samples > 0; i++)
-        put_part(parts, &sites->frames[order[i]], &sums[order[i]], bytes);
-    if (ok && samples >= FEWEST_SAMPLES)
-        part_text(&sites->frames[order[0]], &sums[order[0]], bytes, samples, text);
-    gcd_mem_free(&a, order, frames * sizeof *order);
-    gcd_mem_free(&a, sums, (frames + 1) * sizeof *sums);
-    gcd_mem_free(&a, inside, n + 1);
-    gcd_site_list_free(l.list);
+    gcd_site_parts_text(&parts, sites, text);
+    gcd_site_parts_done(&parts);
+    gcd_site_list_free(l);
     return ok;
 }
 

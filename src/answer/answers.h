@@ -271,11 +271,10 @@ gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
 
 /* A part of the living samples of something, by the line that allocated them. */
 extern const struct answer_shape answer_site_parts_shape;
-#define ANSWER_SITE_BYTES 1300u
-/* Where most of what S holds was allocated, in TEXT[ANSWER_SITE_BYTES]: "Allocated in
- * Shop.SessionStore.Open (SessionStore.cs:41): 96 % ..."; "" for fewer than three samples.  All its
- * lines in PARTS; NULL: they are not wanted.  false: out of memory. */
+#define ANSWER_SITE_BYTES GCD_SITE_TEXT_BYTES
+/* gcd_site_parts_text in TEXT[ANSWER_SITE_BYTES], "" without sites; all lines in ROWS, NULL: they
+ * are not wanted.  false: out of memory. */
 bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
-                         struct answer *parts, char *text);
+                         struct answer *rows, char *text);
 
 #endif

@@ -233,6 +233,13 @@ class Allocated(PageTest):
         self.assertIn("Journal.Append (SiteLab.cs:70)", page.text("#panel"))
         self.assertRegex(page.text("#panel"), r"about 4\.6 MiB ± \d+\.\d KiB in 1,194 objects")
 
+    def test_suspects_say_where_they_were_allocated(self):
+        page = self.show(self.RECORDING, address="#open=suspect:1")
+        want = [s["allocated"] for s in json.loads(self.done("leaks", self.RECORDING, "--json").text)["suspects"]]
+        for text in want:
+            self.assertIn(text, page.text("#suspects"))
+        self.assertIn(want[1], page.text("#panel"))
+
     def test_a_dump_without_samples_has_no_section(self):
         self.assertEqual(self.show().count("#allocated"), 0)
 

@@ -21,9 +21,11 @@
 #include <stdint.h>
 
 #include <gcdumpc/context.h>
+#include <gcdumpc/dominators.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/full_names.h>
 #include <gcdumpc/unstable/origins.h>
 
@@ -132,6 +134,31 @@ GCD_MUST_CHECK gcd_status gcd_site_list_new(const struct gcd_sites *s,
                                             const struct gcd_origins *origins,
                                             struct gcd_site_list **ret, struct gcd_error *err);
 void gcd_site_list_free(struct gcd_site_list *l);
+
+/* Living samples by the frame of their sites. */
+struct gcd_site_part {
+    uint32_t frame;
+    uint64_t samples;
+    double bytes;
+};
+struct gcd_site_parts {
+    struct gcd_site_part *items; /* most bytes first */
+    size_t count;
+    uint64_t samples; /* all together */
+    double bytes;
+};
+/* The living samples that S holds, or of a type, its objects with what they hold.  None for other
+ * kinds of suspects.  Free RET with gcd_site_parts_done. */
+GCD_MUST_CHECK gcd_status gcd_site_parts_of(const struct gcd_site_list *l,
+                                            const struct gcd_graph *g,
+                                            const struct gcd_dominators *d,
+                                            const struct gcd_suspect *s, struct gcd_site_parts *ret,
+                                            struct gcd_error *err);
+void gcd_site_parts_done(struct gcd_site_parts *p);
+#define GCD_SITE_TEXT_BYTES 1300
+/* In RET[GCD_SITE_TEXT_BYTES]: "Allocated in Shop.SessionStore.Open (SessionStore.cs:41): 96 % of
+ * ..."; "" for fewer than three samples. */
+void gcd_site_parts_text(const struct gcd_site_parts *p, const struct gcd_sites *s, char *ret);
 
 /* ---- profiles ---- */
 

@@ -449,6 +449,10 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
+    const struct gcd_sites *sites = gcd_session_sites(h->session);
+    sites = sites != NULL ? sites : h->options->sites;
+    if (sites != NULL && sites->alive > 0)
+        GCD_TRY(gcd_site_list_new(sites, gcd_graph_summary(h->g), h->origins, &h->sites, a->err));
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
@@ -482,6 +486,7 @@ void html_data_done(struct html_data *h)
 {
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
+    gcd_site_list_free(h->sites);
     gcd_preorder_free(h->preorder);
     gcd_mem_free(&h->alloc, h->field_types, gcd_graph_summary(h->g)->type_count);
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);

@@ -570,8 +570,25 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_close(&p->j, ']');
 }
 
+/* Where it was allocated, if that was sampled. */
+static gcd_status put_suspect_site(struct page *p, const struct gcd_suspect *s,
+                                   struct gcd_error *err)
+{
+    struct gcd_site_parts parts;
+    char text[GCD_SITE_TEXT_BYTES];
+    if (p->h->sites == NULL)
+        return GCD_OK;
+    GCD_TRY(gcd_site_parts_of(p->h->sites, p->h->g, p->h->dominators, s, &parts, err));
+    gcd_site_parts_text(&parts, p->h->sites->sites, text);
+    if (text[0] != '\0')
+        json_put_text(&p->j, "allocated", text, TEXT_BYTES);
+    gcd_site_parts_done(&parts);
+    return GCD_OK;
+}
+
 /* Writes the first N suspects. */
-static void put_suspects(struct page *p, const char *key, const struct gcd_suspects *all, size_t n)
+static gcd_status put_suspects(struct page *p, const char *key, const struct gcd_suspects *all,
+                               size_t n, struct gcd_error *err)
 {
     json_put_open(&p->j, key, '[');
     for (size_t i = 0; all != NULL && i < gcd_suspects_count(all) && i < n; i++) {
@@ -579,6 +596,7 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
         json_put_open(&p->j, NULL, '{');
         json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
         json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
+        GCD_TRY(put_suspect_site(p, s, err));
         json_put_text(&p->j, "advice", s->advice, TEXT_BYTES);
         json_put_text(&p->j, "evidence", s->evidence, TEXT_BYTES);
         json_put_text(&p->j, "place", s->place, TEXT_BYTES);
@@ -597,6 +615,7 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
+    return GCD_OK;
 }
 
 static void put_notes(struct page *p)
@@ -688,8 +707,8 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_types(p);
     put_large(p);
     put_large_parts(p);
-    put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
-    put_suspects(p, "consumer", p->h->consumer, 1);
+    GCD_TRY(put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS, err));
+    GCD_TRY(put_suspects(p, "consumer", p->h->consumer, 1, err));
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_notes(p);
     put_checks(p);

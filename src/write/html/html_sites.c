@@ -207,20 +207,14 @@ static bool put_sites(struct numbering *n, struct json_put *j)
 gcd_status html_put_sites(const struct html_data *h, const uint32_t *type_names, struct json_put *j,
                           struct gcd_error *err)
 {
-    const struct gcd_sites *s = gcd_session_sites(h->session);
-    struct numbering n = { .h = h, .type_names = type_names };
-    struct gcd_site_list *l;
-    if (s == NULL)
-        s = h->options->sites;
-    if (s == NULL || s->alive == 0)
+    struct numbering n = { .h = h, .l = h->sites, .type_names = type_names };
+    if (h->sites == NULL)
         return GCD_OK;
-    GCD_TRY(gcd_site_list_new(s, gcd_graph_summary(h->g), h->origins, &l, err));
-    n.l = l;
+    size_t stacks = h->sites->sites->stack_count;
     gcd_idmap_init(&n.names, &h->alloc);
-    n.number = gcd_mem_new_array(&h->alloc, s->stack_count + 1, sizeof *n.number);
+    n.number = gcd_mem_new_array(&h->alloc, stacks + 1, sizeof *n.number);
     bool ok = n.number != NULL && put_sites(&n, j);
-    gcd_mem_free(&h->alloc, n.number, (s->stack_count + 1) * sizeof *n.number);
+    gcd_mem_free(&h->alloc, n.number, (stacks + 1) * sizeof *n.number);
     gcd_idmap_done(&n.names);
-    gcd_site_list_free(l);
     return ok ? GCD_OK : gcd_fail_nomem(err, "numbering frames");
 }

@@ -23,7 +23,7 @@
 /**
  * held and content are types below it, own those of the program; path goes from the root to it.  place, what: for its one line; evidence: how sure it
  * is.  counted: no other suspect has its bytes.
- * @typedef {{title: string, sentence: string, advice: string, evidence: string, place: string, what: string,
+ * @typedef {{title: string, sentence: string, allocated?: string, advice: string, evidence: string, place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, held: PartRow[],
  *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */

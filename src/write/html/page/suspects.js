@@ -118,6 +118,14 @@ function headline(s, i) {
 }
 
 /**
+ * Where most of it was allocated, if that was sampled.
+ * @param {Suspect} s
+ */
+export function allocatedIn(s) {
+  return s.allocated === undefined ? [] : [el("p", {}, linkedText(visible(s.allocated), namesOf(s)))];
+}
+
+/**
  * What to look at next, and how sure it is that something is wrong; the largest consumer of a healthy heap has neither.
  * @param {Suspect} s
  */
@@ -134,6 +142,7 @@ function suspectArticle(s, i, first) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
     el("h3", {id: `suspect-${i}`}, `${i + 1}. `, ...headline(s, i)),
     el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
+    ...allocatedIn(s),
     ...advice(s),
     first ? el("p", {class: "actions"}, ...copies(s)) : null,
     unfolding("Details", i === 0, () => suspectDetails(s, "h4")));
@@ -157,7 +166,7 @@ export function suspectLines(most) {
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
   return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
     s.counted && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
-    el("strong", {}, ...headline(s, i)), el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...advice(s),
+    el("strong", {}, ...headline(s, i)), el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...allocatedIn(s), ...advice(s),
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
