@@ -240,6 +240,11 @@ static void print_names(const struct gcd_summary *f, bool sep)
     }
     row("fields", "of %s of %s types", cli_number(k.types_with_fields, sep, a),
         cli_number(k.types, sep, b));
+    char *text = cli_modules_without_fields(f);
+    if (text != NULL && text[0] != '\0')
+        row("", "%s", text);
+    no_memory = no_memory || text == NULL;
+    free(text);
 }
 
 static void print_too_long(const struct gcd_summary *f, bool sep)

@@ -17,6 +17,11 @@ static bool is_known(const struct gcd_module *m)
     return m->state == GCD_MODULE_READ || m->state == GCD_MODULE_RECORDED;
 }
 
+static bool has_fields(const struct gcd_type *t)
+{
+    return t->layout != NULL && t->layout[0] != '\0' && t->layout[1] != '?';
+}
+
 static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
 {
     bool named = false;
@@ -28,7 +33,7 @@ static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
         named = named || t->named;
         k->types++;
         k->types_known += known && t->named;
-        k->types_with_fields += t->layout != NULL && t->layout[0] != '\0' && t->layout[1] != '?';
+        k->types_with_fields += has_fields(t);
         k->types_too_long += t->described && !t->named;
     }
     k->types_too_long = named ? k->types_too_long : 0;
@@ -116,6 +121,47 @@ char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_kno
     }
     if (count > CLI_MODULES_NAMED)
         (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* RET[module_count]: does it have types whose fields are not known?  How many have. */
+static uint64_t find_without_fields(const struct gcd_summary *s, bool *ret)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->type_count; i++) {
+        const struct gcd_type *t = &s->types[i];
+        if (t->objects == 0 || has_fields(t) || t->module_number >= s->module_count ||
+            ret[t->module_number])
+            continue;
+        ret[t->module_number] = true;
+        n++;
+    }
+    return n;
+}
+
+char *cli_modules_without_fields(const struct gcd_summary *s)
+{
+    char *text = NULL;
+    size_t n, named = 0;
+    bool *without = calloc(s->module_count + 1, sizeof *without);
+    FILE *to = without != NULL ? open_memstream(&text, &n) : NULL;
+    if (to == NULL) {
+        free(without);
+        return NULL;
+    }
+    uint64_t count = find_without_fields(s, without);
+    for (size_t i = 0; i < s->module_count && named < CLI_MODULES_NAMED; i++)
+        if (without[i])
+            (void)fprintf(to, "%s%s", named++ > 0 ? ", " : "not of all in ",
+                          label_of(&s->modules[i]));
+    if (count > CLI_MODULES_NAMED)
+        (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
+    if (count > 0)
+        (void)fprintf(to, ": a file of theirs, or of a value in them, is missing or does not tell");
+    free(without);
     if (fclose(to) == 0)
         return text;
     free(text);

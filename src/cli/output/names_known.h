@@ -31,6 +31,10 @@ bool cli_names_known(const struct gcd_summary *s, struct cli_names_known *ret);
 char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k,
                          enum gcd_module_state state);
 
+/* In which modules there are types whose fields are not known, and why; "" = nothing to say. free()
+ * it; NULL when out of memory. */
+char *cli_modules_without_fields(const struct gcd_summary *s);
+
 /* All of it for programs; null when no modules are known. */
 json_t *cli_json_names(const struct gcd_summary *s);
 
