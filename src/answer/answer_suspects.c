@@ -364,8 +364,7 @@ static bool put_sites(struct answer *a, const struct answer_of_suspects *of,
                       const struct gcd_suspect *s)
 {
     char text[ANSWER_SITE_BYTES];
-    struct answer *parts = gcd_session_sites(of->session) != NULL ? answer_rows(a, "sites") : NULL;
-    bool ok = answer_suspect_site(of, s, parts, text);
+    bool ok = answer_suspect_site(of, s, answer_rows(a, "sites"), text);
     answer_known(a, "allocated", text);
     return ok;
 }
