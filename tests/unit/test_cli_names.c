@@ -68,6 +68,23 @@ static void counted(void **state)
     assert_false(cli_names_known(&none, &k));
 }
 
+static void modules_without_a_name_come_last(void **state)
+{
+    (void)state;
+    static const struct gcd_module none = {
+        .path = "", .assembly = "", .problem = "", .state = GCD_MODULE_NO_PATH
+    };
+    struct gcd_module some[] = { none, none, none, none };
+    const struct gcd_summary s = { .modules = some, .module_count = COUNT(some) };
+    struct cli_names_known k;
+    some[2].assembly = "Made";
+    assert_true(cli_names_known(&s, &k));
+    char *text = cli_module_problem(&s, &k, GCD_MODULE_NO_PATH);
+    assert_string_equal(text, "4 modules have no file, or it is not known which: Made, "
+                              "2 without a name and 1 more");
+    free(text);
+}
+
 static void said(void **state)
 {
     (void)state;
@@ -81,7 +98,7 @@ static void said(void **state)
         { GCD_MODULE_UNREADABLE,
           "2 modules cannot be read: /app/E.dll: is a directory, /app/H.dll (it is damaged)" },
         { GCD_MODULE_NO_PATH,
-          "2 modules have no file, or it is not known which: Made, without a name" },
+          "2 modules have no file, or it is not known which: Made, one without a name" },
     };
     struct cli_names_known k;
     assert_true(cli_names_known(&summary, &k));
@@ -118,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counted),
+        cmocka_unit_test(modules_without_a_name_come_last),
         cmocka_unit_test(said),
         cmocka_unit_test(for_programs),
     };

@@ -98,7 +98,7 @@ finish() {
         done
         kill -s KILL -- "-$pid" 2>/dev/null
     fi
-    n=0 # what was killed may write its last file now
+    n=0 # what was killed may write its last file now, or after the folder is gone
     until rm -rf -- "$work" 2>/dev/null || [ $n -ge 50 ]; do
         sleep 0.1
         n=$((n + 1))
@@ -162,7 +162,7 @@ mkfifo "$work/input" || exit 1
 exec 3<>"$work/input"                # keeps a writer open, so the program never sees the end of its input
 (
     setsid sh -c 'echo $$ >"$1"; shift; exec "$@"' heap-gate "$work/pid" "$@" <"$work/input" >"$out/program.log" 2>&1 3>&-
-    echo $? >"$work/status"
+    { echo $? >"$work/status"; } 2>/dev/null
 ) &
 while [ ! -s "$work/pid" ] && alive; do sleep 0.05; done
 pid=$(cat "$work/pid" 2>/dev/null) || failed "The program cannot be started: is there a program setsid?"
@@ -210,7 +210,7 @@ run_load() {
     : >"$work/loading"
     (
         setsid sh -c 'echo $$ >"$0"; exec timeout "$@"' "$work/loading" "$load_timeout" sh -c "$load" >"$out/load.log" 2>&1 3>&-
-        echo $? >"$work/loaded"
+        { echo $? >"$work/loaded"; } 2>/dev/null
     ) &
     while [ ! -s "$work/loading" ] && [ ! -s "$work/loaded" ]; do sleep 0.05; done
     while [ ! -s "$work/loaded" ] && alive; do sleep 0.1; done

@@ -253,9 +253,11 @@ static void print_too_long(const struct gcd_summary *f, bool sep)
     struct cli_names_known k;
     (void)cli_names_known(f, &k);
     if (k.types_too_long > 0)
-        row("", "%s type%s named by module and token: %s name does not fit into an event (64 KB)",
+        row("", "%s type%s named by module and token: %s name %s",
             cli_number(k.types_too_long, sep, a), gcd_by_number(k.types_too_long, " is", "s are"),
-            gcd_by_number(k.types_too_long, "its", "their"));
+            gcd_by_number(k.types_too_long, "its", "their"),
+            f->image.made_from[0] != '\0' ? "is in metadata that the image does not have"
+                                          : "does not fit into an event (64 KB)");
 }
 
 /* The memory estimates that --memory is compared with. */

@@ -82,10 +82,34 @@ static const char *module_state(enum gcd_module_state state)
     return names[state];
 }
 
-static const char *label_of(const struct gcd_module *m)
+/* A list of modules; those without a name come last, as a number. */
+struct labels {
+    FILE *to;
+    const char *before; /* the first one */
+    unsigned named, unnamed;
+};
+
+static void put_label(struct labels *l, const char *label, const char *problem)
 {
-    const char *label = gcd_module_label(m);
-    return label[0] != '\0' ? label : "without a name";
+    if (label[0] == '\0' && problem[0] == '\0') {
+        l->unnamed++;
+        return;
+    }
+    bool told = label[0] == '\0' || strstr(problem, label) != NULL,
+         both = !told && problem[0] != '\0';
+    (void)fprintf(l->to, "%s%s%s%s%s", l->named++ > 0 ? ", " : l->before, told ? "" : label,
+                  both ? " (" : "", problem, both ? ")" : "");
+}
+
+static void end_labels(const struct labels *l, uint64_t count)
+{
+    const char *before = l->named > 0 ? ", " : l->before;
+    if (l->unnamed == 1)
+        (void)fprintf(l->to, "%sone without a name", before);
+    else if (l->unnamed > 1)
+        (void)fprintf(l->to, "%s%u without a name", before, l->unnamed);
+    if (count > l->named + l->unnamed)
+        (void)fprintf(l->to, " and %" PRIu64 " more", count - l->named - l->unnamed);
 }
 
 char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k,
@@ -109,18 +133,12 @@ char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_kno
     uint64_t count = k->modules[state];
     (void)fprintf(to, "%" PRIu64 " %s: ", count,
                   gcd_by_number(count, words[state].one, words[state].many));
+    struct labels l = { .to = to, .before = "" };
     for (size_t i = 0; i < count && i < CLI_MODULES_NAMED; i++) {
         const struct gcd_module *m = &s->modules[k->first[state][i]];
-        const char *label = label_of(m),
-                   *problem = state == GCD_MODULE_UNREADABLE ? m->problem : "";
-        if (strstr(problem, label) != NULL)
-            (void)fprintf(to, "%s%s", i > 0 ? ", " : "", problem);
-        else
-            (void)fprintf(to, "%s%s%s%s%s", i > 0 ? ", " : "", label,
-                          problem[0] != '\0' ? " (" : "", problem, problem[0] != '\0' ? ")" : "");
+        put_label(&l, gcd_module_label(m), state == GCD_MODULE_UNREADABLE ? m->problem : "");
     }
-    if (count > CLI_MODULES_NAMED)
-        (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
+    end_labels(&l, count);
     if (fclose(to) == 0)
         return text;
     free(text);
@@ -145,7 +163,7 @@ static uint64_t find_without_fields(const struct gcd_summary *s, bool *ret)
 char *cli_modules_without_fields(const struct gcd_summary *s)
 {
     char *text = NULL;
-    size_t n, named = 0;
+    size_t n;
     bool *without = calloc(s->module_count + 1, sizeof *without);
     FILE *to = without != NULL ? open_memstream(&text, &n) : NULL;
     if (to == NULL) {
@@ -153,12 +171,11 @@ char *cli_modules_without_fields(const struct gcd_summary *s)
         return NULL;
     }
     uint64_t count = find_without_fields(s, without);
-    for (size_t i = 0; i < s->module_count && named < CLI_MODULES_NAMED; i++)
+    struct labels l = { .to = to, .before = "not of all in " };
+    for (size_t i = 0; i < s->module_count && l.named + l.unnamed < CLI_MODULES_NAMED; i++)
         if (without[i])
-            (void)fprintf(to, "%s%s", named++ > 0 ? ", " : "not of all in ",
-                          label_of(&s->modules[i]));
-    if (count > CLI_MODULES_NAMED)
-        (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
+            put_label(&l, gcd_module_label(&s->modules[i]), "");
+    end_labels(&l, count);
     if (count > 0)
         (void)fprintf(to, ": a file of theirs, or of a value in them, is missing or does not tell");
     free(without);
