@@ -531,7 +531,7 @@ time.sleep({2 * SECONDS})
             self.assertIn('gcdumpc_run_success{name="No-such-program",pid="0"} 0\n', f.read())
         self.run_gcdumpc("--name", 'No "such"\\\udcff', "-o", self.out(), "--log", "none", "--metrics", self.path("m.prom"), errors="replace")
         with open(self.path("m.prom"), encoding="utf-8") as f:
-            self.assertIn(r'gcdumpc_run_success{name="No \"such\"\\?",pid="0"} 0', f.read())
+            self.assertIn(r'gcdumpc_run_success{name="No \"such\"\\\\ufffd",pid="0"} 0', f.read())
 
     def test_the_log_of_the_system(self):
         if os.geteuid() != 0 or os.path.lexists("/dev/log"):

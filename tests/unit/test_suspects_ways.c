@@ -130,8 +130,8 @@ static void the_nearest_own_object_is_named(void **state)
     expect(o, " All of them are also reached through Page objects.");
 
     o = orders_new(100);
-    uint32_t all = node(o.p, ORDER "[]", 24);
-    edge(o.p, child(o.p, all, "System.Object[]", 24), refer(&o, "System.Object[]", 100));
+    uint32_t all = node(o.p, ORDER "[]", 24), near = child(o.p, all, "System.Object[]", 24);
+    edge(o.p, near, refer(&o, "System.Object[]", 100));
     static_root(o.p, all, "s_all");
     expect(o, " All of them are also reached through the static variable Shop.Index.s_all.");
 }
