@@ -59,7 +59,8 @@ class Values(LiveTest):
         with self.start("churn", PAIRS, "collect", runtime=runtime, **environment) as target:
             for i in range(PASSES):
                 name = f"{i}.nettrace"
-                run = self.collect(target, name, "--values", "strings", "--quiet")
+                # in about one of a hundred the walk of a program that forces collections is never over: not understood yet
+                run = self.collect(target, name, "--values", "strings", "--quiet", "--timeout", 60)
                 facts = self.facts(name)
                 n, pairs = self.check_pairs(name)
                 right, all_of_them = right + n, all_of_them + pairs
