@@ -3,17 +3,6 @@
 
 #include <gcdumpc/unstable/static_names.h>
 
-/* The field by which the owner of P holds the next object of its path, if it is certain. */
-static void put_owner_field(struct suspect_words *s, const struct gcd_suspect *p)
-{
-    size_t at = s->n;
-    suspects_put(s, ".");
-    if (!suspects_put_owner_field(s, p)) {
-        s->n = at;
-        s->text[at] = '\0';
-    }
-}
-
 static void put_root(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[p->root];
@@ -35,8 +24,7 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect *p = &x->pub;
     bool object = p->kind == GCD_SUSPECT_OBJECT || p->kind == GCD_SUSPECT_HANDLERS;
     if (object && p->owner_node != GCD_NODE_NONE) {
-        suspects_put_who(s, p->owner);
-        put_owner_field(s, p);
+        suspects_put_owner_place(s, p);
     } else if (object && x->contained) {
         suspects_put_type(s, x->collection.kind != GCD_COLLECTION_NONE
                                  ? gcd_graph_node_type(s->w->g, x->collection.node)

@@ -481,13 +481,9 @@ bool suspects_is_in_both(const struct suspect *x)
 /* "Complaints.Open and SortingHall.Unsorted" */
 void suspects_put_both(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    uint32_t next = GCD_NODE_NONE;
-    for (size_t i = 0; i + 1 < p->path_count; i++)
-        if (p->path[i].node == p->owner_node && p->path[i].repeats == 1 && !p->path[i + 1].skipped)
-            next = p->path[i + 1].node;
-    suspects_put_field_of(s, p->owner, p->owner_node, next);
+    suspects_put_owner_place(s, p);
     suspects_put(s, " and ");
-    suspects_put_field_of(s, p->ways[0].owner, p->ways[0].owner_node, p->ways[0].next);
+    suspects_put_way_place(s, &p->ways[0]);
 }
 
 /* " Most of them are also reached through ..., some through ....": the ways from FIRST on. */
@@ -545,10 +541,12 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
     suspects_put_typed(s, p->objects, p->type);
     suspects_put(s, " together");
     suspects_put_kept(s, p, true);
-    suspects_put(s, suspects_is_in_both(x) ? "" : "; no single object holds them all.");
-    if (suspects_is_in_both(x)) {
+    bool both = suspects_is_in_both(x);
+    if (both)
         say_both(s, p);
-    } else if (p->alike > 0 && p->path_count > 0) {
+    else
+        suspects_put(s, "; no single object holds them all.");
+    if (!both && p->alike > 0 && p->path_count > 0) {
         put_alike(s, p);
         if (x->statics > 0) {
             suspects_put_statics(s);

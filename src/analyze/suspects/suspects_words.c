@@ -413,49 +413,52 @@ struct gcd_field gcd_suspect_field(const struct gcd_suspect *x, size_t i,
     return gcd_fields_between(fields, at->node, next->node);
 }
 
-bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect *p)
+/* The field by which the owner of P holds the next object of its path. */
+static struct gcd_field owner_field(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    for (size_t i = 0; i < p->path_count; i++) {
-        if (p->path[i].node != p->owner_node)
-            continue;
-        struct gcd_field f = gcd_suspect_field(p, i, s->w->o->fields);
-        bool known = f.name != NULL && f.name[0] != '\0' && f.other == NULL;
-        if (known)
-            suspects_put_name(s, f.name);
-        return known;
-    }
-    return false;
+    for (size_t i = 0; i < p->path_count; i++)
+        if (p->path[i].node == p->owner_node)
+            return gcd_suspect_field(p, i, s->w->o->fields);
+    return GCD_FIELD_UNKNOWN;
 }
 
-void suspects_put_field_of(struct suspect_words *s, uint32_t type, uint32_t node, uint32_t next)
+static bool is_certain(struct gcd_field f)
 {
-    struct gcd_field f = { .name = NULL };
-    if (s->w->o->fields != NULL && node != GCD_NODE_NONE && next != GCD_NODE_NONE)
-        f = gcd_fields_between(s->w->o->fields, node, next);
+    return f.name != NULL && f.name[0] != '\0' && f.other == NULL;
+}
+
+static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field f)
+{
     suspects_put_who(s, type);
-    if (f.name != NULL && f.name[0] != '\0' && f.other == NULL) {
+    if (is_certain(f)) {
         suspects_put(s, ".");
         suspects_put_name(s, f.name);
     }
 }
 
-/* "the field _byUser of " */
-static void put_field_of_owner(struct suspect_words *s, const struct gcd_suspect *p)
+void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    size_t at = s->n;
-    suspects_put(s, "the field ");
-    if (suspects_put_owner_field(s, p)) {
-        suspects_put(s, " of ");
-        return;
-    }
-    s->n = at;
-    s->text[at] = '\0';
+    put_member(s, p->owner, owner_field(s, p));
+}
+
+void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_way *way)
+{
+    bool one =
+        s->w->o->fields != NULL && way->owner_node != GCD_NODE_NONE && way->next != GCD_NODE_NONE;
+    put_member(s, way->owner,
+               one ? gcd_fields_between(s->w->o->fields, way->owner_node, way->next)
+                   : GCD_FIELD_UNKNOWN);
 }
 
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
     if (!suspects_is_lambda(s, p->owner) && !suspects_is_call(s, p->owner)) {
-        put_field_of_owner(s, p);
+        struct gcd_field f = owner_field(s, p);
+        if (is_certain(f)) {
+            suspects_put(s, "the field ");
+            suspects_put_name(s, f.name);
+            suspects_put(s, " of ");
+        }
         suspects_put(s, "one ");
     }
     suspects_put_who(s, p->owner);

@@ -72,9 +72,10 @@ bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
 /* "one Shop.SessionStore (Shop.dll)"; only the module. */
 void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
-/* "SessionStore._byUser", or "SessionStore" if it is not certain which field it is: an object
- * NODE of TYPE and what it refers to, NEXT; either can be GCD_NODE_NONE. */
-void suspects_put_field_of(struct suspect_words *s, uint32_t type, uint32_t node, uint32_t next);
+/* The owner of P, or of another way, with the field by which it holds the next object, if that is
+ * certain: "SessionStore._byUser", "SessionStore". */
+void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p);
+void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_way *way);
 /* TYPE: are nearly all objects held by two of the program's objects, that on the path and ways[0]?
  * Then both of them are the place. */
 bool suspects_is_in_both(const struct suspect *x);
@@ -129,9 +130,6 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
 /* suspects_headline.c: where X is, what there is of it. */
 void suspects_put_place(struct suspect_words *s, const struct suspect *x);
 void suspects_put_what(struct suspect_words *s, const struct suspect *x);
-/* The name of the field by which the owner of P holds the next object of its path; false = it is
- * not certain. */
-bool suspects_put_owner_field(struct suspect_words *s, const struct gcd_suspect *p);
 /* "5,041 Session", or "12 elements" of several types; returns the number. */
 uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x);
 /* The name of an assembly without its folder. */
