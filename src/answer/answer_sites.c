@@ -75,17 +75,6 @@ static void frame_text(const struct gcd_site_frame *f, const char *type, char *r
                    type != NULL ? " (" : "", type != NULL ? type : "", type != NULL ? ")" : "");
 }
 
-static const char *type_name(const struct listing *l, const struct gcd_site *site)
-{
-    return site->type < l->of->summary->type_count ? gcd_names_get(l->of->names, site->type)
-                                                   : l->of->sites->totals[site->total].type;
-}
-
-static uint64_t rounded(double n)
-{
-    return n > 0 && n < 1e18 ? (uint64_t)(n + 0.5) : 0;
-}
-
 static void put_frames(struct answer *a, const struct listing *l, uint32_t stack)
 {
     const struct gcd_sites *s = l->of->sites;
@@ -144,31 +133,29 @@ static void put_site(struct answer *a, const struct listing *l, const struct gcd
 {
     const struct gcd_sites *s = l->of->sites;
     const struct gcd_site_total *t = &s->totals[site->total];
-    static const struct gcd_site_frame unknown = { "", "", "", 0 };
-    const struct gcd_site_frame *f =
-        site->frame != GCD_SITE_NONE ? &s->frames[site->frame] : &unknown;
-    const char *type = type_name(l, site);
+    const struct gcd_site_frame *f = gcd_site_frame_of(l->list, site);
+    const char *type = gcd_site_type_name(l->list, site, l->of->summary, l->of->names);
     double of_type = l->list->of_type[site->type];
     char text[TEXT_BYTES];
     answer_row(a);
-    answer_count(a, "count", rounded(site->objects));
-    answer_count(a, "bytes", rounded(site->bytes));
+    answer_count(a, "count", gcd_site_estimate(site->objects));
+    answer_count(a, "bytes", gcd_site_estimate(site->bytes));
     if (site->alive > 0)
-        answer_share(a, "error_share", rounded(gcd_site_error(site->variance)),
-                     rounded(site->bytes));
+        answer_share(a, "error_share", gcd_site_estimate(gcd_site_error(site->variance)),
+                     gcd_site_estimate(site->bytes));
     if (of_type > 0)
-        answer_share(a, "type_share", rounded(site->bytes), rounded(of_type));
+        answer_share(a, "type_share", gcd_site_estimate(site->bytes), gcd_site_estimate(of_type));
     if (s->window_ms > 0)
         answer_count(a, "bytes_per_second",
-                     rounded(site->allocated_bytes * 1000 / (double)s->window_ms));
+                     gcd_site_estimate(site->allocated_bytes * 1000 / (double)s->window_ms));
     if (site->alive > 0 && site->age_ms > 0)
         answer_count(a, "age_seconds", (site->age_ms / site->alive + 500) / 1000);
     answer_count(a, "samples", site->samples);
     answer_count(a, "alive_samples", site->alive);
     answer_count(a, "dead_samples", site->dead);
     answer_count(a, "lost_samples", site->lost);
-    answer_count(a, "allocated_count", rounded(site->allocated_objects));
-    answer_count(a, "allocated_bytes", rounded(site->allocated_bytes));
+    answer_count(a, "allocated_count", gcd_site_estimate(site->allocated_objects));
+    answer_count(a, "allocated_bytes", gcd_site_estimate(site->allocated_bytes));
     answer_known(a, "method", f->method);
     answer_known(a, "file", f->file);
     if (f->line != 0)
@@ -226,8 +213,8 @@ bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_s
         const struct gcd_site_part *part = &parts.items[i];
         const struct gcd_site_frame *f = &sites->frames[part->frame];
         answer_row(rows);
-        answer_count(rows, "bytes", rounded(part->bytes));
-        answer_share(rows, "share", rounded(part->bytes), rounded(parts.bytes));
+        answer_count(rows, "bytes", gcd_site_estimate(part->bytes));
+        answer_share(rows, "share", gcd_site_estimate(part->bytes), gcd_site_estimate(parts.bytes));
         answer_count(rows, "alive_samples", part->samples);
         answer_known(rows, "method", f->method);
         answer_known(rows, "file", f->file);

@@ -124,6 +124,20 @@ gcd_status gcd_site_list_new(const struct gcd_sites *s, const struct gcd_summary
     return gcd_fail_nomem(err, "listing sites");
 }
 
+const struct gcd_site_frame *gcd_site_frame_of(const struct gcd_site_list *l,
+                                               const struct gcd_site *site)
+{
+    static const struct gcd_site_frame unknown = { "", "", "", 0 };
+    return site->frame != GCD_SITE_NONE ? &l->sites->frames[site->frame] : &unknown;
+}
+
+const char *gcd_site_type_name(const struct gcd_site_list *l, const struct gcd_site *site,
+                               const struct gcd_summary *summary, const struct gcd_names *names)
+{
+    return site->type < summary->type_count ? gcd_names_get(names, site->type)
+                                            : l->sites->totals[site->total].type;
+}
+
 void gcd_site_list_free(struct gcd_site_list *list)
 {
     struct list *l = (struct list *)list;

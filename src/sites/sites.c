@@ -255,6 +255,11 @@ gcd_status sites_seal(struct gcd_sites_owner *s, struct gcd_error *err)
     return GCD_OK;
 }
 
+uint64_t gcd_site_estimate(double n)
+{
+    return n > 0 && n < 1e18 ? (uint64_t)(n + 0.5) : 0;
+}
+
 double gcd_site_error(double variance)
 {
     double root = variance > 1 ? variance : 1;

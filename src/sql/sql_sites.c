@@ -64,18 +64,15 @@ uint64_t sql_sample_rows(const struct gcd_sql *db)
 
 static void put_estimate(sqlite3_context *to, double n)
 {
-    sql_put_number(to, n > 0 && n < 9e18 ? (uint64_t)(n + 0.5) : 0);
+    sql_put_number(to, gcd_site_estimate(n));
 }
 
 gcd_status sql_site_column(struct sql_cursor *c, int column, sqlite3_context *to,
                            struct gcd_error *err)
 {
-    static const struct gcd_site_frame unknown = { "", "", "", 0 };
     const struct gcd_site_list *l = c->db->sites;
     const struct gcd_site *s = &l->items[cursor_row(c)];
-    const struct gcd_site_frame *f =
-        s->frame != GCD_SITE_NONE ? &l->sites->frames[s->frame] : &unknown;
-    bool known = s->type < c->db->summary->type_count;
+    const struct gcd_site_frame *f = gcd_site_frame_of(l, s);
     const uint64_t counts[] = { s->samples, s->alive, s->dead, s->lost };
     (void)err;
     if (column >= SITE_SAMPLES) {
@@ -87,12 +84,11 @@ gcd_status sql_site_column(struct sql_cursor *c, int column, sqlite3_context *to
         sql_put_number(to, cursor_row(c));
         break;
     case SITE_TYPE_ID:
-        if (known)
+        if (s->type < c->db->summary->type_count)
             sqlite3_result_int64(to, s->type);
         break;
     case SITE_TYPE:
-        sql_put_text(to, known ? gcd_names_get(c->db->names, s->type)
-                               : l->sites->totals[s->total].type);
+        sql_put_text(to, gcd_site_type_name(l, s, c->db->summary, c->db->names));
         break;
     case SITE_METHOD:
         sql_put_text(to, f->method);

@@ -25,11 +25,6 @@
 #define TEXT_MAX     1000u
 #define TEXTS_MAX    ((size_t)1 << 29)
 
-static uint64_t whole(double n)
-{
-    return n > 0 && n < 9e18 ? (uint64_t)(n + 0.5) : 0;
-}
-
 /* The frames of STACK, the innermost first; the outermost of very deep ones are left out, as the
  * runtime does.  Returns their number. */
 static size_t frames_of(const struct gcd_sites *s, uint32_t stack, uint32_t ret[FRAMES_MAX])
@@ -131,8 +126,9 @@ static void write_total(struct profile *p, const struct gcd_site_total *t)
 {
     uint32_t frames[FRAMES_MAX];
     char part[FRAMES_MAX * VARINT_BYTES], body[BODY_BYTES], *q = part, *r = body;
-    const uint64_t values[] = { whole(t->objects), whole(t->bytes), whole(t->alive_objects),
-                                whole(t->alive_bytes) };
+    const uint64_t values[] = { gcd_site_estimate(t->objects), gcd_site_estimate(t->bytes),
+                                gcd_site_estimate(t->alive_objects),
+                                gcd_site_estimate(t->alive_bytes) };
     size_t n = frames_of(p->s, t->stack, frames);
     uint32_t type = string_number(p, t->type), key = string_number(p, "type");
     for (size_t i = 0; i < n; i++)
@@ -216,7 +212,7 @@ static gcd_status write_collapsed(const struct gcd_sites *s, bool allocated, str
     char text[TEXT_MAX];
     for (size_t i = 0; i < s->total_count; i++) {
         const struct gcd_site_total *t = &s->totals[i];
-        uint64_t bytes = whole(allocated ? t->bytes : t->alive_bytes);
+        uint64_t bytes = gcd_site_estimate(allocated ? t->bytes : t->alive_bytes);
         if (bytes == 0)
             continue;
         for (size_t n = frames_of(s, t->stack, frames); n-- > 0;) {
@@ -243,7 +239,8 @@ static void put_profile(struct json_put *j, const struct gcd_sites *s, bool allo
     json_put_text(j, "unit", "bytes", TEXT_MAX);
     json_put_open(j, "samples", '[');
     for (size_t i = 0; i < s->total_count; i++) {
-        uint64_t bytes = whole(allocated ? s->totals[i].bytes : s->totals[i].alive_bytes);
+        uint64_t bytes =
+            gcd_site_estimate(allocated ? s->totals[i].bytes : s->totals[i].alive_bytes);
         if (bytes == 0)
             continue;
         json_put_open(j, NULL, '[');
@@ -254,7 +251,8 @@ static void put_profile(struct json_put *j, const struct gcd_sites *s, bool allo
     json_put_close(j, ']');
     json_put_open(j, "weights", '[');
     for (size_t i = 0; i < s->total_count; i++) {
-        uint64_t bytes = whole(allocated ? s->totals[i].bytes : s->totals[i].alive_bytes);
+        uint64_t bytes =
+            gcd_site_estimate(allocated ? s->totals[i].bytes : s->totals[i].alive_bytes);
         sum += bytes;
         if (bytes > 0)
             json_put_number(j, NULL, bytes);

@@ -96,6 +96,8 @@ struct gcd_sites {
 void gcd_sites_free(struct gcd_sites *s);
 /* The standard error of an estimate, from its variance. */
 double gcd_site_error(double variance);
+/* An estimate as a whole number; 0 for what cannot be one: not above 0, or 10^18 and more. */
+uint64_t gcd_site_estimate(double n);
 
 /*
  * Reads what gcd_recording_write stored for the walk of SUMMARY.  *RET is NULL when the recording
@@ -134,6 +136,13 @@ GCD_MUST_CHECK gcd_status gcd_site_list_new(const struct gcd_sites *s,
                                             const struct gcd_origins *origins,
                                             struct gcd_site_list **ret, struct gcd_error *err);
 void gcd_site_list_free(struct gcd_site_list *l);
+/* The frame of SITE, of L; empty texts and line 0 for unknown code. */
+const struct gcd_site_frame *gcd_site_frame_of(const struct gcd_site_list *l,
+                                               const struct gcd_site *site);
+/* The type of SITE in the spelling of NAMES, those of SUMMARY; as the sample said it, if no object
+ * in the heap has it. */
+const char *gcd_site_type_name(const struct gcd_site_list *l, const struct gcd_site *site,
+                               const struct gcd_summary *summary, const struct gcd_names *names);
 
 /* Living samples by the frame of their sites. */
 struct gcd_site_part {

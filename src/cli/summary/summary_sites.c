@@ -5,18 +5,11 @@
 #include "output/json_out.h"
 #include "summary/summary.h"
 
-static uint64_t rounded(double n)
-{
-    return n > 0 && n < 1e18 ? (uint64_t)(n + 0.5) : 0;
-}
-
 /* The bytes are per hour, because windows can have different lengths. */
 static json_t *site_row(const struct gcd_site_list *l, const struct gcd_site *site,
                         const struct gcd_summary *summary, const struct gcd_names *names)
 {
-    static const struct gcd_site_frame unknown = { "", "", "", 0 };
-    const struct gcd_site_frame *f =
-        site->frame != GCD_SITE_NONE ? &l->sites->frames[site->frame] : &unknown;
+    const struct gcd_site_frame *f = gcd_site_frame_of(l, site);
     double hours = (double)l->sites->window_ms / 3600000;
     json_t *o = json_object();
     cli_json_put_text(o, "type",
@@ -27,8 +20,9 @@ static json_t *site_row(const struct gcd_site_list *l, const struct gcd_site *si
     if (f->line != 0)
         cli_json_count(o, "line", f->line);
     cli_json_count(o, "alive_samples", site->alive);
-    cli_json_count(o, "kept_bytes_per_hour", rounded(site->bytes / hours));
-    cli_json_count(o, "error_bytes_per_hour", rounded(gcd_site_error(site->variance) / hours));
+    cli_json_count(o, "kept_bytes_per_hour", gcd_site_estimate(site->bytes / hours));
+    cli_json_count(o, "error_bytes_per_hour",
+                   gcd_site_estimate(gcd_site_error(site->variance) / hours));
     return o;
 }
 

@@ -29,9 +29,10 @@ struct numbering {
     uint32_t rows, frames, name_count;
 };
 
+/* JavaScript knows no larger whole numbers. */
 static uint64_t whole(double n)
 {
-    return n > 0 && n < 9e15 ? (uint64_t)(n + 0.5) : 0;
+    return n < 9e15 ? gcd_site_estimate(n) : 0;
 }
 
 /* The page's number of the name of a type; -1 = none. */
@@ -44,10 +45,8 @@ static int64_t type_number(const struct numbering *n, uint32_t total)
 
 static const char *type_text(const struct numbering *n, uint32_t total)
 {
-    uint32_t type = n->l->items[n->l->site_of[total]].type;
-    bool known = type < gcd_graph_summary(n->h->g)->type_count;
-    return known ? gcd_names_get(gcd_session_names(n->h->session), type)
-                 : n->l->sites->totals[total].type;
+    return gcd_site_type_name(n->l, &n->l->items[n->l->site_of[total]], gcd_graph_summary(n->h->g),
+                              gcd_session_names(n->h->session));
 }
 
 /* "Shop.SessionStore.Open (SessionStore.cs:41)" */
