@@ -139,6 +139,14 @@ uint32_t async_op_of(const struct async *a, uint32_t node);
 /* The first references of NODE, at most MAX. */
 const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, size_t *ret_n);
 
+static inline bool async_contains(const uint32_t *nodes, size_t n, uint32_t node)
+{
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i] == node)
+            return true;
+    return false;
+}
+
 /* Is NODE a completed task? */
 bool async_is_over(const struct async *a, uint32_t node);
 

@@ -12,14 +12,6 @@
 #define STEPS 32u
 #define REFS  8u
 
-static bool contains(const uint32_t *nodes, size_t n, uint32_t node)
-{
-    for (size_t i = 0; i < n; i++)
-        if (nodes[i] == node)
-            return true;
-    return false;
-}
-
 /* The nearest callback, breadth first.  What is behind other tasks is theirs. */
 uint32_t async_callback(const struct async *a, uint32_t node)
 {
@@ -33,7 +25,7 @@ uint32_t async_callback(const struct async *a, uint32_t node)
             if (type == TYPE_CALLBACK)
                 return a->label_of[gcd_graph_node_type(a->g, refs[i])];
             bool leads_on = type == TYPE_ANY || type == TYPE_ACTION || type == TYPE_ACTION_OBJECT;
-            if (leads_on && count < STEPS && !contains(seen, count, refs[i]))
+            if (leads_on && count < STEPS && !async_contains(seen, count, refs[i]))
                 seen[count++] = refs[i];
         }
     }

@@ -21,14 +21,6 @@ const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, siz
     return refs;
 }
 
-static bool contains(const uint32_t *refs, size_t n, uint32_t node)
-{
-    for (size_t i = 0; i < n; i++)
-        if (refs[i] == node)
-            return true;
-    return false;
-}
-
 static bool has_type(const struct async *a, const uint32_t *refs, size_t n, enum async_type type)
 {
     for (size_t i = 0; i < n; i++)
@@ -75,13 +67,13 @@ static uint32_t machine_of(const struct async *a, uint32_t node)
     for (size_t i = n; i-- > 0;)
         if (async_type_of(a, refs[i]) == TYPE_MACHINE) {
             const uint32_t *back = async_refs(a, refs[i], MACHINE_REFS, &k);
-            bool refers_back = contains(back, k, node);
+            bool refers_back = async_contains(back, k, node);
             if (refers_back && a->label_of[gcd_graph_node_type(a->g, refs[i])] == label)
                 return refs[i];
             /* without its outer types, the name of a method tells less */
             other = refers_back ? refs[i] : other;
         }
-    return contains(refs, n, node) ? node : other;
+    return async_contains(refs, n, node) ? node : other;
 }
 
 static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct gcd_error *err)

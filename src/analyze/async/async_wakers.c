@@ -133,10 +133,7 @@ static bool refers(const struct async *a, uint32_t from, uint32_t to)
 {
     size_t n;
     const uint32_t *refs = async_refs(a, from, TASK_REFS, &n);
-    for (size_t i = 0; i < n; i++)
-        if (refs[i] == to)
-            return true;
-    return false;
+    return async_contains(refs, n, to);
 }
 
 /* TASK has REF in the position of its continuation.  SURE: nothing else can be in that position. */
