@@ -2,10 +2,9 @@
 // Which lines allocated what is still alive: stacks of sampled allocations as a flame graph and as a tree.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, section, shareCell} from "./dom.js";
-import {keyOf} from "./links.js";
-import {change, valueOf, watch} from "./state.js";
+import {valueOf, watch} from "./state.js";
 import {treeTable, withTools} from "./tree.js";
-import {treemap} from "./treemap.js";
+import {HEAP_LOOK, treemap} from "./treemap.js";
 import {stackTree} from "./wait_nodes.js";
 import * as words from "./words.js";
 
@@ -31,16 +30,9 @@ export function siteSection() {
   const root = (/** @type {number} */ i) => stackTree(sites, !LINE_FIRST[i], row => row[3], words.ALL_ALLOCATIONS);
   const nodes = () => root(chosen()).children();
   const picture = treemap(VIEWS.map((title, i) => ({title, root: () => /** @type {any} */ (root(i))})), {
+    ...HEAP_LOOK,
     prefix: "sites-", label: words.SITE_KEYS, crumbs: words.WAIT_CRUMBS, whole: sites.bytes, pictures: ["flame"], chains: false, colours: false,
     size: node => words.sizeText(node.bytes), describe: (node, name) => words.sizes(name, node, sites.bytes),
-    columns: [{title: "Bytes", number: true, value: n => n.bytes, cell: n => bytesCell(n.bytes)},
-              {title: "Objects", number: true, value: n => n.objects, cell: n => countCell(n.objects)}],
-    open: node => {
-      const key = keyOf(node);
-      if (key !== "") {
-        change({open: key});
-      }
-    },
   });
   const follow = (/** @type {{bytes: number}} */ node) => node.bytes >= sites.bytes / 4;
   const tree = treeTable({label: words.SITE_TREE, title: "Methods and lines", nodes: nodes(), measured: false, follow, columns: [

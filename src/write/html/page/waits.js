@@ -2,10 +2,9 @@
 // What asynchronous operations wait for: stacks of async methods as a flame graph and as a tree.
 import {heap} from "./data.js";
 import {bytesCell, countCell, roomy, section, shareCell} from "./dom.js";
-import {keyOf} from "./links.js";
-import {change, valueOf, watch} from "./state.js";
+import {valueOf, watch} from "./state.js";
 import {treeTable, withTools} from "./tree.js";
-import {treemap} from "./treemap.js";
+import {HEAP_LOOK, treemap} from "./treemap.js";
 import {stackTree} from "./wait_nodes.js";
 import * as words from "./words.js";
 
@@ -34,12 +33,7 @@ export function waitSection() {
     describe: (node, name) => words.waitSizes(name, /** @type {any} */ (node), waits.stacks),
     columns: [{title: VIEWS[chosen()].memory ? "Bytes" : "Stacks", number: true, value: n => n.bytes,
                cell: n => VIEWS[chosen()].memory ? bytesCell(n.bytes) : countCell(n.bytes)}],
-    open: node => {
-      const key = keyOf(node);
-      if (key !== "") {
-        change({open: key});
-      }
-    },
+    open: HEAP_LOOK.open,
   });
   const whole = waits.stacks;
   /** @type {import("./tree.js").TreeColumn<import("./wait_nodes.js").WaitNode>[]} */
