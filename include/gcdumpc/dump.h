@@ -72,9 +72,9 @@ GCD_API void gcd_dump_free(struct gcd_dump *d);
  */
 GCD_API gcd_status gcd_dump_decoded(const struct gcd_dump *d, struct gcd_error *err);
 
-/* Has the heap walk begun, that is, has an object arrived?  If the stream is then silent, its end
- * was lost. */
-GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
+/* The events of heap walks so far; 0 before the first object.  If a walk has begun and no more
+ * come, its end was lost. */
+GCD_API uint64_t gcd_dump_walk_events(const struct gcd_dump *d);
 
 /*
  * The summary of D: its facts, verdict, types, roots, ranges and processes (summary.h).  Valid

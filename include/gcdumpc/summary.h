@@ -57,9 +57,8 @@ extern "C" {
       "events_unknown") /* amount: events whose description is missing */                         \
     X(GCD_REASON_EVENTS_MISPLACED, "events_misplaced") /* amount: bulk events outside a complete  \
                                                           walk; 0 = the walk is out of order */   \
-    X(GCD_REASON_NO_GC_START,                                                                     \
-      "no_gc_start")                     /* the walk is not inside an induced blocking full GC */ \
-    X(GCD_REASON_NO_GC_END, "no_gc_end") /* the end of the walk is missing */                     \
+    X(GCD_REASON_NO_GC_START, "no_gc_start") /* the walk is not inside a blocking full GC */      \
+    X(GCD_REASON_NO_GC_END, "no_gc_end")     /* the end of the walk is missing */                 \
     X(GCD_REASON_TYPES_UNDESCRIBED,                                                               \
       "types_undescribed") /* amount: types without a record; all types if none has a name */     \
     X(GCD_REASON_TYPES_AMBIGUOUS,                                                                 \
@@ -308,7 +307,7 @@ struct gcd_summary {
     const char *runtime_version;
     /* the GC */
     unsigned dumps;             /* heap walks with objects in the trace, this one included */
-    unsigned dumps_forced;      /* of these, known to be in induced blocking full GCs */
+    unsigned dumps_forced;      /* of these, known to be in blocking full GCs */
     unsigned walk_number;       /* the number of this one; 1 = first */
     unsigned processes_ignored; /* other processes with a heap walk; a lower bound */
     uint32_t gc_number, gc_depth, gc_reason, gc_type; /* as in GCStart; 0 = not seen */

@@ -117,7 +117,8 @@ gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start 
     /* V0, detected by size: containers of other tools may lack versions */
     if (ev->payload_bytes < 16) {
         s.reason = gcd_cur_u32(&c);
-        s.depth = 2; /* V0 has no depth: the reason alone decides */
+        /* V0 has no depth: the reason alone decides */
+        s.depth = s.reason == GCD_GC_REASON_INDUCED ? 2 : 0;
     } else {
         s.depth = gcd_cur_u32(&c);
         s.reason = gcd_cur_u32(&c);

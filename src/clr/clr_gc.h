@@ -40,6 +40,24 @@ struct gcd_clr_gc_start {
 };
 gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start *ret);
 
+/*
+ * Is it a blocking collection of everything?  Only then are the objects of its heap walk those that
+ * live.  Whoever asked for it: the runtime counts full collections, and one that the program forces
+ * at the right moment stands for the one that a dump forces (gc.cpp, GarbageCollectGeneration;
+ * measured, .NET 10 and 11: the walk of the dump was in a compacting one of the program).
+ */
+static inline bool gcd_clr_gc_is_full(const struct gcd_clr_gc_start *gc)
+{
+    return gc->depth >= 2 && gc->type == GCD_GC_BLOCKING;
+}
+
+/* Was it asked for, in any way (gc_reason, gc.h)? */
+static inline bool gcd_clr_gc_is_induced(uint32_t reason)
+{
+    return reason == GCD_GC_REASON_INDUCED || reason == GCD_GC_REASON_INDUCED_NOT_FORCED ||
+           reason == GCD_GC_REASON_INDUCED_COMPACTING || reason == GCD_GC_REASON_INDUCED_AGGRESSIVE;
+}
+
 /* GCEnd V0, V1 {count u32, ...}. */
 gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number);
 

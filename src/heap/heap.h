@@ -87,7 +87,7 @@ struct heap_gc_start {
 
 enum heap_walk_state {
     HEAP_WALK_UNDECIDED, /* its GCStart has not been seen yet */
-    HEAP_WALK_CONFIRMED, /* inside an induced, blocking GC of generation 2 */
+    HEAP_WALK_CONFIRMED, /* inside a blocking GC of generation 2 */
     HEAP_WALK_OTHER      /* inside another GC */
 };
 
@@ -327,7 +327,7 @@ gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum he
                          uint32_t index, struct heap_walk **ret, struct gcd_error *err);
 /* W has received its first objects. */
 void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w);
-/* The number of walks with objects inside an induced, blocking GC of generation 2. */
+/* The number of walks with objects inside a blocking GC of generation 2. */
 unsigned heap_forced_walks(const struct gcd_heap *h);
 void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns);
 void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);

@@ -220,11 +220,10 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0,
                         "events of the heap walk are not in order");
     if (w->state != HEAP_WALK_CONFIRMED)
-        gcd_verdict_add(
-            ret, GCD_REASON_NO_GC_START, 0,
-            w->have_start
-                ? "the heap walk does not belong to an induced, blocking GC of generation 2"
-                : "the start of the GC that walked the heap was not recorded");
+        gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0,
+                        w->have_start
+                            ? "the heap walk does not belong to a blocking GC of generation 2"
+                            : "the start of the GC that walked the heap was not recorded");
     if (!w->closed)
         gcd_verdict_add(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");
     check_types(ret, h, w);

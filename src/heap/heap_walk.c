@@ -63,22 +63,19 @@ void heap_walk_free(struct gcd_heap *h, struct heap_walk *w)
     gcd_mem_free(&h->alloc, w, sizeof *w);
 }
 
-static bool counts(const struct heap_gc_start *s)
-{
-    return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED &&
-           s->gc.type == GCD_GC_BLOCKING;
-}
-
 /*
- * Did a GC that can walk the heap begin after AFTER_NS and not after NS?  Other GCs prove nothing:
- * Mono writes the events of a walk when the threads run again.
+ * Did a GC that was asked for and can walk the heap begin after AFTER_NS and not after NS?  Other
+ * GCs prove nothing: Mono writes the events of a walk when the threads run again.
  */
 static bool walk_could_begin(const struct gcd_heap *h, int64_t after_ns, int64_t ns)
 {
     size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
-    for (size_t i = 0; i < kept; i++)
-        if (counts(&h->starts[i]) && h->starts[i].time_ns > after_ns && h->starts[i].time_ns <= ns)
+    for (size_t i = 0; i < kept; i++) {
+        const struct heap_gc_start *s = &h->starts[i];
+        if (gcd_clr_gc_is_full(&s->gc) && gcd_clr_gc_is_induced(s->gc.reason) &&
+            s->time_ns > after_ns && s->time_ns <= ns)
             return true;
+    }
     return false;
 }
 
@@ -124,7 +121,7 @@ static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc
     w->start = *s;
     w->have_start = true;
     w->gc_number = s->gc.number;
-    w->state = counts(s) ? HEAP_WALK_CONFIRMED : HEAP_WALK_OTHER;
+    w->state = gcd_clr_gc_is_full(&s->gc) ? HEAP_WALK_CONFIRMED : HEAP_WALK_OTHER;
     if (h->last_heaps_ns >= s->time_ns && (!w->closed || h->last_heaps_ns <= w->end_ns))
         w->heaps = h->last_heaps;
     if (h->chosen != NULL || h->wanted != 0 || w->light)

@@ -208,12 +208,18 @@ gcd_status gcd_dump_decoded(const struct gcd_dump *d, struct gcd_error *err)
     return d->decoded;
 }
 
-bool gcd_dump_begun(const struct gcd_dump *d)
+uint64_t gcd_dump_walk_events(const struct gcd_dump *d)
 {
-    for (size_t i = 0; i < d->heap_count; i++)
-        if (d->heaps[i]->with_objects > 0)
-            return true;
-    return false;
+    uint64_t n = 0;
+    bool begun = false;
+    for (size_t i = 0; i < d->heap_count; i++) {
+        const struct gcd_heap *h = d->heaps[i];
+        begun = begun || h->with_objects > 0;
+        n += h->overflow.events;
+        for (size_t k = 0; k < h->walk_count; k++)
+            n += h->walks[k]->events;
+    }
+    return begun ? n : 0;
 }
 
 /* "Type(0x…)" for a type without description; spelled as in the .NET tools. */

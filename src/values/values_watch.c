@@ -63,6 +63,7 @@ struct gcd_values_watch {
     int64_t end_ns; /* of the walk, since the start of the recording */
     bool whole;
     /* the collections, before the walk, too: their events come in any order */
+    struct gcd_clr_gc_start latest;
     struct watched_mark *marks;
     size_t mark_count, mark_cap;
     /* what was read */
@@ -184,7 +185,11 @@ static gcd_status take_start(struct gcd_values_watch *w, const struct gcd_event 
                              struct gcd_error *err)
 {
     struct gcd_clr_gc_start gc;
-    uint32_t depth = gcd_clr_gc_start(ev, &gc) == GCD_OK ? gc.depth : OLDEST;
+    uint32_t depth = OLDEST;
+    if (gcd_clr_gc_start(ev, &gc) == GCD_OK) {
+        depth = gc.depth;
+        w->latest = gc;
+    }
     return add_mark(w, (struct watched_mark){ gcd_sort_key(ev->time_ns), depth, MARK_COLLECTION },
                     err);
 }
@@ -219,6 +224,10 @@ static gcd_status take_end(struct gcd_values_watch *w, const struct gcd_event *e
     if (w->whole || w->nodes == 0 || ev->thread != w->thread ||
         gcd_clr_gc_end(ev, &w->gc_number) != GCD_OK)
         return take_other_end(w, ev, err);
+    if (w->gc_number == w->latest.number && !gcd_clr_gc_is_full(&w->latest)) {
+        begin_walk(w, ev->thread); /* the dump is of a later one */
+        return take_other_end(w, ev, err);
+    }
     w->whole = true;
     w->end_ns = ev->time_ns;
     return GCD_OK;

@@ -66,6 +66,19 @@ def types_trace(*types, command_line="dotnet /srv/shop.dll", described=None):
                             Ev(2, 2003, p.gc_end()), Ev(99, 2004, p.process_info(command_line))])
 
 
+def endless_trace():
+    """A walk whose end was lost, and the event, again and again, of a program that goes on collecting."""
+    p, file = Payloads(), V4File()
+    define_all(file)
+    file.events(Ev(1, 2000, p.gc_start()), Ev(18, 2001, p.nodes(0, (0x1000, 24, 0x70, 0)), number=2),
+                Ev(15, 2002, p.types((0x70, "Shop.Order")), number=3))
+    other = Ev(1, 3000, p.gc_start(2, depth=0, reason=0), thread=8, number=1)
+    file.events(other)
+    head = len(file.data)
+    file.events(other)                            # from the second on they are of one size
+    return bytes(file.data[:head]), bytes(file.data[head:])
+
+
 def big_trace(objects):
     """A complete recording of OBJECTS objects (a multiple of 2,000) that is slow to process but fast to make."""
     p, at_once = Payloads(), 2000

@@ -2,6 +2,7 @@
 import socket
 import struct
 import threading
+import time
 
 OK, ERROR = 0x00, 0xFF
 UNKNOWN_COMMAND = 0x80131385
@@ -85,11 +86,11 @@ class Runtime(ScriptedRuntime):
 class Flood(ScriptedRuntime):
     """
     It answers the request for a session with HEAD, and then repeats PIECE COUNT times, or endlessly.  It answers the stop and ends the
-    stream, unless it is DEAF: then it reads nothing and goes on while there is a listener.
+    stream, unless it is DEAF: then it reads nothing and goes on while there is a listener.  PAUSE: seconds after each piece.
     """
 
-    def __init__(self, path, head, piece=b"\xff" * (1 << 20), count=None, deaf=False):
-        self.head, self.piece, self.count, self.deaf = head, piece, count, deaf
+    def __init__(self, path, head, piece=b"\xff" * (1 << 20), count=None, deaf=False, pause=0):
+        self.head, self.piece, self.count, self.deaf, self.pause = head, piece, count, deaf, pause
         self.sessions, self.stopped, self.sent = 0, threading.Event(), 0
         super().__init__(path)
 
@@ -115,4 +116,5 @@ class Flood(ScriptedRuntime):
                 return
             connection.sendall(self.piece)
             self.sent += 1
+            time.sleep(self.pause)
         self.stopped.wait(300)

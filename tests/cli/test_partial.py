@@ -3,8 +3,8 @@ import os
 import signal
 import struct
 
-from cli_support import SECONDS, CliTest, main, trace_bytes, types_trace
-from scripted_runtime import ERROR, Runtime, reply
+from cli_support import SECONDS, CliTest, endless_trace, main, trace_bytes, types_trace
+from scripted_runtime import ERROR, Flood, Runtime, reply
 
 
 class PartialTest(CliTest):
@@ -63,6 +63,15 @@ class PartialTest(CliTest):
             self.assertEqual("x.gclog" in self.folder(), code == 0)
             self.assertEqual("x.nettrace" in self.folder(), code == 0)
         self.assertEqual(self.get("x.nettrace"), self.whole)
+
+    def test_a_walk_without_an_end_in_a_program_that_collects_on(self):
+        """The events of its collections come without end, and say nothing about the walk."""
+        self.port = os.path.join(self.tmp, "port")
+        target = Flood(self.port, *endless_trace(), pause=0.05)
+        self.addCleanup(target.close)
+        run = self.done("--port", self.port, "-o", "x.gclog", "--timeout", "30", "--retries", "0", code=3)
+        self.assertRegex(run.err, rb"the end of the heap walk was not recorded")
+        self.assertRegex(run.err, rb"x\.gclog: 1 object, ")
 
     def test_as_a_recording_only(self):
         self.done(*self.runtime(self.half), "-o", "x.nettrace", "--keep-partial", code=3)

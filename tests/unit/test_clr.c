@@ -242,7 +242,7 @@ static void starts_ends_and_ranges(void **state)
         if (n < 8)
             assert_true(s.number == 99);
         else if (n < 16) /* version 0, by its size */
-            assert_true(s.number == 10 && s.depth == 2 && s.reason == 20 && s.type == 0);
+            assert_true(s.number == 10 && s.depth == 0 && s.reason == 20 && s.type == 0);
         else
             assert_true(s.number == 10 && s.depth == 20 && s.reason == 30 && s.type == 40);
         uint32_t number = 99, heaps = 99;

@@ -222,7 +222,7 @@ static void what_the_walk_lacks(void **state)
     w.loss.edges_dropped = 2;
     expect("2 references are left out, because the owner is lost or uncertain");
     w.state = HEAP_WALK_OTHER;
-    expect("the heap walk does not belong to an induced, blocking GC of generation 2");
+    expect("the heap walk does not belong to a blocking GC of generation 2");
     w.state = HEAP_WALK_UNDECIDED;
     w.have_start = false;
     expect("the start of the GC that walked the heap was not recorded");

@@ -68,7 +68,7 @@ static void make_memory(void)
     put_string(FROZEN, "literal");
 }
 
-/* The walk of these objects. */
+/* The walk of these objects, after one in a collection that the dump did not ask for. */
 static void put_walk(struct tb *t, bool ranges)
 {
     tb_init(t, TB_V4, 8);
@@ -76,6 +76,9 @@ static void put_walk(struct tb *t, bool ranges)
     t->step_ns = 10;
     tb_types(t, TB_LIST(struct tb_type, { .id = STRING_TYPE, .name = "System.String" },
                         { .id = ARRAY_TYPE, .name = "System.Char[]" }));
+    tb_gc_start_full(t, 4, 1, 1, 0);
+    tb_nodes(t, TB_LIST(struct tb_node, { OLD, 22 + 6, STRING_TYPE, 0 }));
+    tb_gc_end(t, 4);
     tb_gc_start(t, 5);
     tb_nodes(t, TB_LIST(struct tb_node, { YOUNG, 22 + 10, STRING_TYPE, 0 },
                         { YOUNG + 40, 22 + 6, STRING_TYPE, 0 }, { OLD, 22 + 6, STRING_TYPE, 0 },

@@ -6,12 +6,12 @@
 
 /* ---- which GC ---- */
 
-/* Only the walk of a blocking, induced GC of generation 2 was requested. */
+/* Only after a blocking GC of generation 2 do all objects live, whoever asked for it. */
 static void kinds_of_gcs(void **state)
 {
     (void)state;
     for (uint32_t depth = 0; depth <= 3; depth++)
-        for (uint32_t reason = 0; reason <= 3; reason++)
+        for (uint32_t reason = 0; reason <= 17; reason++)
             for (uint32_t type = 0; type <= 2; type++) {
                 anew(TB_V4);
                 tb_gc_start_full(&t, 5, depth, reason, type);
@@ -19,7 +19,7 @@ static void kinds_of_gcs(void **state)
                 tb_gc_end(&t, 5);
                 tb_close(&t);
                 run();
-                bool right = depth >= 2 && reason == 1 && type == 0;
+                bool right = depth >= 2 && type == 0;
                 assert_int_equal(r.verdict.complete, right);
                 assert_int_equal(because(GCD_REASON_NO_GC_START), !right);
                 assert_true(r.facts.gc_depth == depth && r.facts.gc_reason == reason &&
@@ -47,7 +47,7 @@ static void which_walk_is_taken(void **state)
         anew(TB_V4);
         for (uint32_t k = 0; rows[i].walks[k] != '\0'; k++) {
             if (rows[i].walks[k] == 'o')
-                tb_gc_start_full(&t, k + 1, 2, 0, 0);
+                tb_gc_start_full(&t, k + 1, 1, 0, 0);
             else
                 tb_gc_start(&t, k + 1);
             if (rows[i].walks[k] != 'e') /* empty */
@@ -69,7 +69,7 @@ static void the_start_of_a_walk_without_an_end(void **state)
     for (uint32_t right = 1; right <= 2; right++) {
         anew(TB_V4);
         for (uint32_t n = 1; n <= 2; n++)
-            tb_gc_start_full(&t, n, 2, n == right, 0);
+            tb_gc_start_full(&t, n, n == right ? 2 : 1, n == right, 0);
         small_walk(24);
         tb_close(&t);
         run();
@@ -113,7 +113,7 @@ static void the_walk_that_was_asked_for(void **state)
 static void the_walk_that_gives_way(void **state)
 {
     (void)state;
-    tb_gc_start_full(&t, 1, 2, 0, 0);
+    tb_gc_start_full(&t, 1, 1, 0, 0);
     small_walk(100);
     tb_gc_end(&t, 1);
     t.thread = 8;
@@ -129,7 +129,7 @@ static void the_walk_that_gives_way(void **state)
     assert_true(r.facts.bytes == 200 && r.facts.gc_number == 2 && r.facts.statics == 1 &&
                 !because(GCD_REASON_NO_GC_START));
     anew(TB_V4); /* nor by the only one with objects */
-    tb_gc_start_full(&t, 1, 2, 0, 0);
+    tb_gc_start_full(&t, 1, 1, 0, 0);
     small_walk(100);
     tb_gc_end(&t, 1);
     open_walks((const uint64_t[]){ 8, 9, 10 }, 3);
@@ -505,11 +505,11 @@ static void names_of_processes(void **state)
 
 /* ---- which process ---- */
 
-static void walk_of(uint32_t process, uint32_t reason, uint64_t size)
+static void walk_of(uint32_t process, bool requested, uint64_t size)
 {
     t.process = process;
     t.thread = process;
-    tb_gc_start_full(&t, 1, 2, reason, 0);
+    tb_gc_start_full(&t, 1, requested ? 2 : 1, requested, 0);
     small_walk(size);
     tb_gc_end(&t, 1);
     tb_flush(&t);
@@ -520,7 +520,7 @@ static void which_process_is_taken(void **state)
 {
     (void)state;
     static const struct {
-        uint32_t reasons[3];
+        bool requested[3];
         unsigned taken;
         bool complete;
     } rows[] = {
@@ -530,7 +530,7 @@ static void which_process_is_taken(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         anew(TB_V6);
         for (uint32_t k = 0; k < 3; k++)
-            walk_of(100 + k, rows[i].reasons[k], 24 + 8 * k);
+            walk_of(100 + k, rows[i].requested[k], 24 + 8 * k);
         tb_close(&t);
         run();
         assert_true(r.facts.process == 100 + rows[i].taken &&

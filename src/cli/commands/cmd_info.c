@@ -105,6 +105,23 @@ static void print_processes(const struct gcd_dump *d)
     }
 }
 
+/* gc_reason, gc.h */
+static const char *gc_reason_word(uint32_t reason)
+{
+    switch (reason) {
+    case 1:
+        return "induced";
+    case 7:
+        return "induced, not forced";
+    case 10:
+        return "induced, compacting";
+    case 17:
+        return "induced, aggressive";
+    default:
+        return "not induced";
+    }
+}
+
 static void print_gc(const struct gcd_summary *f)
 {
     static const char *const types[] = { "blocking", "background", "foreground" };
@@ -114,8 +131,7 @@ static void print_gc(const struct gcd_summary *f)
                        f->gc_heaps > 1 ? ", server GC with %u heaps" : ", workstation GC",
                        f->gc_heaps);
     if (f->gc_start_seen)
-        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number,
-            f->gc_reason == 1 ? "induced" : "not induced",
+        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number, gc_reason_word(f->gc_reason),
             f->gc_type < 3 ? types[f->gc_type] : "of unknown type", f->gc_depth, heaps);
     else
         row("GC", "its start was not recorded%s", heaps);

@@ -29,8 +29,9 @@ struct progress {
     struct live_attempt *a;
     uint64_t sampled_ms;
     enum gcd_ipc_step step;
-    uint64_t bytes, news_ms; /* last state, and when it last changed */
-    bool told;               /* the silence was reported */
+    uint64_t bytes, news_ms;       /* last state, and when it last changed */
+    bool told;                     /* the silence was reported */
+    uint64_t walk_events, walk_ms; /* of the heap walk, and when their number last changed */
 };
 
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
@@ -41,11 +42,18 @@ static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_
 
 /*
  * Small events can be lost, too (measured, .NET 10 with a full buffer: no GCEnd came); then only
- * silence marks the end.  The runtime flushes its buffers every 100 ms.
+ * silence marks the end: of the walk, because a program that collects goes on sending.  The runtime
+ * flushes its buffers every 100 ms.
  */
 static bool on_idle(void *ctx, uint64_t silent_ms)
 {
-    return silent_ms >= SILENCE_MS && gcd_dump_begun(((const struct progress *)ctx)->a->dump);
+    struct progress *p = ctx;
+    uint64_t events = gcd_dump_walk_events(p->a->dump);
+    if (events != p->walk_events) {
+        p->walk_events = events;
+        p->walk_ms = live_now_ms() - silent_ms;
+    }
+    return events != 0 && live_now_ms() - p->walk_ms >= SILENCE_MS;
 }
 
 static void sample(struct progress *p)
@@ -158,7 +166,7 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
     a->duration_ms = live_now_ms() - start;
     char why[sizeof a->err.msg];
     if (c.status == GCD_E_PEER && a->err.reason == GCD_ERROR_TIMEOUT && l->pid != 0 &&
-        !gcd_dump_begun(a->dump) && gcd_ipc_silence(l->pid, why, sizeof why))
+        gcd_dump_walk_events(a->dump) == 0 && gcd_ipc_silence(l->pid, why, sizeof why))
         memcpy(a->err.msg, why, sizeof why);
     a->rss_after = l->pid != 0 ? gcd_ipc_resident(l->pid) : 0;
     cli_progress_end();
