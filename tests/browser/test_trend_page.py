@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import types_trace                     # noqa: E402
+from cli_support import SOURCE, types_trace             # noqa: E402
 
 import page_test                                        # noqa: E402
 from page_test import HOSTILE, PageTest                 # noqa: E402
@@ -109,6 +109,32 @@ class Page(TrendTest):
         page.click("#types tbody a", [row[0] for row in self.rows("types")].index("Shop.Fresh"))
         cells = page.run("[...document.querySelectorAll('#panel tbody tr')].map(r => r.cells[2].textContent)")
         self.assertEqual(cells, ["–", "–", "1"])
+
+    def test_lines_that_keep_more(self):
+        """Two summaries of recordings with sampled allocations; texts of a summary are as hostile as all others."""
+        recording = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+        self.done("convert", recording, "--summary", "same.json", "--quiet")
+        with open(self.path("same.json"), encoding="utf-8") as f:
+            summary = json.load(f)
+        line70 = next(s for s in summary["sites"] if s["line"] == 70)
+        kept = line70["kept_bytes_per_hour"]
+        line70["kept_bytes_per_hour"] //= 4
+        self.put("old.json", json.dumps(summary).encode())
+        summary["sites"] += [{**line70, "kept_bytes_per_hour": 9 * kept + i, "error_bytes_per_hour": 1, "type": name, "method": name, "file": name}
+                             for i, name in enumerate(HOSTILE)]
+        self.put("hostile.json", json.dumps(summary).encode())
+        page = self.trend("old.json", recording)
+        self.assertEqual(page.texts("#sections a"), ["Summary", "Types", "Lines", "Dumps"])
+        row, = self.rows("lines")
+        self.assertEqual(row[:2], ["SiteLab.cs:70 SiteLab.Journal.Append", "Int32[]"])
+        self.assertEqual([round(float(text.split()[0].strip("+"))) for text in row[2:5]], [round(n / 2**30) for n in (kept // 4, kept, kept - kept // 4)])
+        page.click("#lines tbody a")
+        self.assertEqual(page.text("#panel h2"), "Int32[]")
+        page = self.trend("same.json", recording)
+        self.assertIn("No line keeps more than in the first dump", page.text("#lines"))
+        page = self.trend("old.json", "hostile.json")
+        self.assertEqual(len(self.rows("lines")), len(HOSTILE))
+        self.assertIsNone(page.run("window.pwned"))
 
     def test_names_are_text(self):
         for i, factor in enumerate((1, 2)):

@@ -16,15 +16,26 @@ static enum cli_exit write_page(const struct cli_args *args, const struct cli_co
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_page_dump *dumps = calloc(c->side_count, sizeof *dumps);
-    if (dumps == NULL)
+    struct gcd_page_site *sites = NULL;
+    size_t site_count = 0;
+    if (cli_compares_sites(c))
+        sites = cli_compare_page_sites(c, &site_count);
+    if (dumps == NULL || (sites == NULL && cli_compares_sites(c))) {
+        free(dumps);
+        free(sites);
         return cli_no_memory(args->output.path);
+    }
     for (size_t i = 0; i < c->side_count; i++)
         dumps[i] = cli_compare_page_dump(c, i);
-    struct gcd_trend_page page = {
-        .dumps = dumps, .dump_count = c->side_count, .types = c->diff, .retained = c->retained
-    };
+    struct gcd_trend_page page = { .dumps = dumps,
+                                   .dump_count = c->side_count,
+                                   .types = c->diff,
+                                   .retained = c->retained,
+                                   .sites = sites,
+                                   .site_count = site_count };
     gcd_status st = gcd_write_trend_page(&page, s, &err);
     free(dumps);
+    free(sites);
     return st == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
 }
 

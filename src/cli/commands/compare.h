@@ -115,6 +115,8 @@ enum cli_exit cli_compare_add(struct cli_comparison *c, const struct cli_dump *d
 /* compare_sites.c: lines that keep more in the last dump with sampled allocations than in the first
  * one, by more than the error of both; NULL: out of memory, or no two dumps have them. */
 struct answer *cli_compare_sites(const struct cli_comparison *c);
+/* The same for a page; *N of them, whose texts C keeps.  Free with free(); NULL without memory. */
+struct gcd_page_site *cli_compare_page_sites(const struct cli_comparison *c, size_t *n);
 /* Do two dumps have sites? */
 bool cli_compares_sites(const struct cli_comparison *c);
 

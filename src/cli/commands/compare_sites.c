@@ -40,6 +40,11 @@ static uint64_t number_of(const json_t *row, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+static uint64_t bytes_of(const json_t *row)
+{
+    return number_of(row, "kept_bytes_per_hour"); /* 0 without a row */
+}
+
 static bool same_site(const json_t *a, const json_t *b)
 {
     return number_of(a, "line") == number_of(b, "line") &&
@@ -58,11 +63,9 @@ static const json_t *find_site(const json_t *rows, const json_t *row)
 
 static struct growth growth_of(const json_t *before, const json_t *after)
 {
-    static const char key[] = "kept_bytes_per_hour", error[] = "error_bytes_per_hour";
-    double x = before != NULL ? (double)number_of(before, error) : 0,
-           y = (double)number_of(after, error),
-           change = (double)number_of(after, key) -
-                    (before != NULL ? (double)number_of(before, key) : 0);
+    static const char error[] = "error_bytes_per_hour";
+    double x = (double)number_of(before, error), y = (double)number_of(after, error),
+           change = (double)bytes_of(after) - (double)bytes_of(before);
     bool sure = change > SURE_ERRORS * gcd_site_error(x * x + y * y);
     return (struct growth){ .before = before, .after = after, .change = sure ? change : 0 };
 }
@@ -77,13 +80,11 @@ static void put_growth(struct answer *a, const struct growth *g)
 {
     char text[TEXT_BYTES];
     const char *file = strrchr(text_of(g->after, "file"), '/');
-    uint64_t line = number_of(g->after, "line"),
-             before = g->before != NULL ? number_of(g->before, "kept_bytes_per_hour") : 0;
+    uint64_t line = number_of(g->after, "line");
     answer_row(a);
-    answer_count(a, "kept_bytes_per_hour_before", before);
-    answer_count(a, "kept_bytes_per_hour", number_of(g->after, "kept_bytes_per_hour"));
-    answer_delta(a, "kept_bytes_per_hour_change", before,
-                 number_of(g->after, "kept_bytes_per_hour"));
+    answer_count(a, "kept_bytes_per_hour_before", bytes_of(g->before));
+    answer_count(a, "kept_bytes_per_hour", bytes_of(g->after));
+    answer_delta(a, "kept_bytes_per_hour_change", bytes_of(g->before), bytes_of(g->after));
     answer_known(a, "type", text_of(g->after, "type"));
     answer_known(a, "method", text_of(g->after, "method"));
     answer_known(a, "file", text_of(g->after, "file"));
@@ -109,20 +110,48 @@ bool cli_compares_sites(const struct cli_comparison *c)
     return side_with_sites(c, false) != side_with_sites(c, true);
 }
 
-struct answer *cli_compare_sites(const struct cli_comparison *c)
+/* The lines that keep more, most first; *N of them.  Free with free(); NULL without memory. */
+static struct growth *find_growths(const struct cli_comparison *c, size_t *n)
 {
     const json_t *first = side_with_sites(c, false)->sites, *last = side_with_sites(c, true)->sites;
-    size_t n = json_array_size(last) < CLI_SUMMARY_SITES ? json_array_size(last)
-                                                         : CLI_SUMMARY_SITES,
-           most = c->args->view.json ? n : SITES_SHOWN;
-    struct growth *all = calloc(n + 1, sizeof *all);
-    struct answer *a = all != NULL ? answer_new(NULL, &shape) : NULL;
-    for (size_t i = 0; i < n && a != NULL; i++)
+    size_t rows =
+        json_array_size(last) < CLI_SUMMARY_SITES ? json_array_size(last) : CLI_SUMMARY_SITES;
+    struct growth *all = calloc(rows + 1, sizeof *all);
+    *n = 0;
+    if (all == NULL)
+        return NULL;
+    for (size_t i = 0; i < rows; i++)
         all[i] = growth_of(find_site(first, json_array_get(last, i)), json_array_get(last, i));
-    if (a != NULL)
-        qsort(all, n, sizeof *all, compare_growth);
-    for (size_t i = 0; i < n && i < most && a != NULL && all[i].change > 0; i++)
+    qsort(all, rows, sizeof *all, compare_growth);
+    while (*n < rows && all[*n].change > 0)
+        (*n)++;
+    return all;
+}
+
+struct answer *cli_compare_sites(const struct cli_comparison *c)
+{
+    size_t n;
+    struct growth *all = find_growths(c, &n);
+    struct answer *a = all != NULL ? answer_new(NULL, &shape) : NULL;
+    for (size_t i = 0; i < n && (i < SITES_SHOWN || c->args->view.json) && a != NULL; i++)
         put_growth(a, &all[i]);
     free(all);
     return a;
+}
+
+struct gcd_page_site *cli_compare_page_sites(const struct cli_comparison *c, size_t *n)
+{
+    struct growth *all = find_growths(c, n);
+    struct gcd_page_site *ret = all != NULL ? calloc(*n + 1, sizeof *ret) : NULL;
+    for (size_t i = 0; i < *n && ret != NULL; i++) {
+        const struct growth *g = &all[i];
+        ret[i] = (struct gcd_page_site){ .type = text_of(g->after, "type"),
+                                         .method = text_of(g->after, "method"),
+                                         .file = text_of(g->after, "file"),
+                                         .line = number_of(g->after, "line"),
+                                         .before = bytes_of(g->before),
+                                         .after = bytes_of(g->after) };
+    }
+    free(all);
+    return ret;
 }

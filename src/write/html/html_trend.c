@@ -19,6 +19,7 @@
 /* Maximum bytes of the texts of one kind about all dumps. */
 #define TEXTS_BYTES ((size_t)200000)
 #define REASONS     ((size_t)2000)
+#define SITES       ((size_t)100)
 
 enum { BYTES, OBJECTS, RETAINED, QUANTITIES };
 
@@ -108,6 +109,23 @@ static void put_rows(const struct trend *t, struct json_put *j)
     json_put_number(j, "other_rows", others);
 }
 
+static void put_sites(const struct gcd_trend_page *page, struct json_put *j)
+{
+    json_put_open(j, "sites", '[');
+    for (size_t i = 0; i < smaller(page->site_count, SITES); i++) {
+        const struct gcd_page_site *s = &page->sites[i];
+        json_put_open(j, NULL, '[');
+        json_put_text(j, NULL, s->type, TEXT_BYTES);
+        json_put_text(j, NULL, s->method, TEXT_BYTES);
+        json_put_text(j, NULL, s->file, TEXT_BYTES);
+        json_put_number(j, NULL, s->line);
+        json_put_number(j, NULL, s->before);
+        json_put_number(j, NULL, s->after);
+        json_put_close(j, ']');
+    }
+    json_put_close(j, ']');
+}
+
 static void put_all(const struct trend *t, struct json_put *j)
 {
     const struct gcd_trend_page *page = t->page;
@@ -122,6 +140,8 @@ static void put_all(const struct trend *t, struct json_put *j)
         html_put_dump(j, &page->dumps[i], limits);
     json_put_close(j, ']');
     put_rows(t, j);
+    if (page->sites != NULL)
+        put_sites(page, j);
     json_put_close(j, '}');
 }
 

@@ -53,11 +53,22 @@ struct gcd_diff_page {
 GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s,
                                               struct gcd_error *err);
 
+/* A line of the program whose sampled allocations keep more than in the first dump with them. */
+struct gcd_page_site {
+    const char *type, *method, *file; /* "" = unknown */
+    uint64_t line;                    /* 0 = unknown */
+    uint64_t before, after;           /* bytes per hour, in the first and last dump with samples */
+};
+
 struct gcd_trend_page {
     const struct gcd_page_dump *dumps; /* [dump_count] oldest first */
     size_t dump_count;
     const struct gcd_diff *types; /* matched, of these dumps */
     bool retained;                /* retained sizes are known */
+    /* [site_count] most growth first, of which the page has the first 100; NULL = no two dumps have
+     * sampled allocations */
+    const struct gcd_page_site *sites;
+    size_t site_count;
 };
 
 /*

@@ -129,9 +129,11 @@
 
 /**
  * Several dumps, oldest first.  rows: name and module of a type, bytes, objects and, with retained, what they retain.  other_rows: types that are
- * not in rows.
+ * not in rows.  sites: lines that keep more, in bytes per hour, of the first and the last dump with sampled allocations; most growth first.
+ * @typedef {[type: string, method: string, file: string, line: number, before: number, after: number]} GrownSite
  * @typedef {{kind: "trend", gcdumpc: string, retained: boolean, dumps: Side[],
- *            rows: [name: string, module: string, bytes: SeriesRow, objects: SeriesRow, retained?: SeriesRow][], other_rows: number}} Trend
+ *            rows: [name: string, module: string, bytes: SeriesRow, objects: SeriesRow, retained?: SeriesRow][], other_rows: number,
+ *            sites?: GrownSite[]}} Trend
  */
 
 // Large parts of a heap, each on its own line (html_json.c), so that the first screen need not parse what it does not show.

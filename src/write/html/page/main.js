@@ -11,7 +11,7 @@ import {places} from "./places.js";
 import {siteSection} from "./sites.js";
 import {heading, summarySection, warnings} from "./summary.js";
 import {suspectSection} from "./suspects.js";
-import {dumpSection, trendHeading, trendSummary, trendTypes} from "./trend.js";
+import {dumpSection, trendHeading, trendLines, trendSummary, trendTypes} from "./trend.js";
 import {typeTrends} from "./trend_rows.js";
 import {pathSection, typeSection} from "./types.js";
 import {waitSection} from "./waits.js";
@@ -90,7 +90,7 @@ if (data.kind === "trend") {
   const rows = typeTrends();
   trendHeading();
   trendSummary(rows);
-  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree: tree()}), () => trendTypes(rows), dumpSection, places]);
+  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree: tree()}), () => trendTypes(rows), () => trendLines(rows), dumpSection, places]);
 } else if (data.kind === "diff") {
   const steps = stepTree();
   diffHeading();

@@ -118,6 +118,29 @@ export function trendTypes(all) {
   }));
 }
 
+/**
+ * The lines that keep more, if two dumps have sampled allocations.
+ * @param {TypeTrend[]} types  the names of those have panels
+ */
+export function trendLines(types) {
+  const {sites} = trend;
+  if (sites === undefined) {
+    return;
+  }
+  const names = new Set(types.map(r => r.name));
+  const most = sites.reduce((n, [, , , , before, after]) => Math.max(n, after - before), 1);
+  const titles = ["Line", "Type", "First, per hour", "Last, per hour", "Change"];
+  section("lines", "Lines", words.EXPLANATIONS.trendLines, sites.length === 0 ? el("p", {}, words.NO_LINE_KEEPS_MORE)
+    : wideTable("Lines that keep more", el("table", {}, el("thead", {}, el("tr", {}, ...titles.map((title, i) =>
+      el("th", {scope: "col", class: i > 1 ? "number" : null}, title)))), el("tbody", {}, ...sites.map(([raw, method, file, line, before, after]) => {
+      const type = visible(raw);
+      const place = line === 0 ? "" : `${visible(file.slice(file.lastIndexOf("/") + 1))}:${line} `;
+      return el("tr", {}, el("th", {scope: "row"}, el("bdi", {class: "name", dir: "ltr"}, place + (visible(method) || words.UNKNOWN_CODE))),
+        el("td", {}, names.has(type) ? seriesLink(type) : el("bdi", {class: "name", dir: "ltr"}, type)),
+        bytesCell(before), bytesCell(after), barDelta(after - before, most));
+    })))));
+}
+
 export function dumpSection() {
   const titles = ["Dump", "Time", "File", "Objects", "Bytes", ...trend.retained ? ["Alive"] : [], "Complete?"];
   section("dumps", "Dumps", words.EXPLANATIONS.dumps, wideTable("Dumps", el("table", {}, el("thead", {}, el("tr", {}, ...titles.map((title, i) =>

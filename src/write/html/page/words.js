@@ -53,6 +53,8 @@ export const EXPLANATIONS = {
   trend: "Types are compared by name. A type grows when it is never smaller than in the dump before, and larger at the end.",
   trendTypes: "What has grown most from the first dump to the last comes first. Per hour: the slope of a line through all dumps. Retained is what " +
               "would be freed at least if all objects of the type went.",
+  trendLines: "What of the sampled allocations of a line was alive at the walk, per hour: in the first and in the last dump with samples. Only growth " +
+              "beyond three standard errors of both is shown.",
   dumps: "The dumps that are compared, in this order.",
   diffMap: "The newer dump: the area is its memory, and each rectangle keeps alive what lies inside of it. The colour says how much more the " +
            "objects of the type keep alive than in the older dump.",
@@ -204,6 +206,8 @@ export function limits(least, leastBytes) {
 }
 
 export const ALLOCATED_IN = "Allocated in";
+export const NO_LINE_KEEPS_MORE = "No line keeps more than in the first dump, beyond the error of both.";
+export const UNKNOWN_CODE = "(unknown code)";
 export const ALL_ALLOCATIONS = "All sampled allocations";
 export const SITE_KEYS = "Stacks of allocations; arrow keys move, Enter goes in, Escape goes out";
 export const SITE_TREE = "Stacks of allocations";
