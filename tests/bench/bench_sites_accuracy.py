@@ -5,7 +5,8 @@
 
 A run is a rate of churn in MB/s; "ring" and "--no-movement" have 100.  SiteLab and its counters are those of tests/live/test_sites.
 
-recall: samples of the leaks found alive.  false: samples of the churn, or of the ring, called alive, of all that are alive.
+recall: samples of the leaks found alive.  false: samples of the churn, or of the ring, called alive, of all that are alive (--no-movement: of a
+type and size that the heap has).
 worst: of the five lines, the largest distance from the leaked bytes, in standard errors of the sampling.  bytes: found over leaked.
 """
 import argparse
