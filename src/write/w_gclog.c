@@ -371,6 +371,7 @@ static void gclog_done(struct gclog *g)
 /* Notes everything that the format cannot store. */
 static void note_losses(struct gclog *g, uint64_t dependents)
 {
+    write_note_fields(g->notes, g->summary);
     write_note_loss(g->notes, g->summary->statics, "static variable loses its name",
                     "static variables lose their names");
     write_note_loss(g->notes, dependents, "dependent handle becomes a reference of its key",

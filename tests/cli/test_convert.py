@@ -7,7 +7,7 @@ import stat
 import subprocess
 import threading
 
-from cli_support import CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from cli_support import SOURCE, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
 from sample_heaps import shop_events, write
 from trace_bytes import Ev, Payloads, V4File
 
@@ -254,6 +254,14 @@ class Messages(CliTest):
         run = self.done("convert", self.link("net10-wks-lossy"), "-o", "out", code=3)
         self.expected("convert-net10-wks-lossy.txt", run.err.decode())
         self.assertEqual(self.get("out").splitlines()[-1], b"c HeapLab 0")
+
+    def test_a_format_without_fields_says_so(self):
+        recording = os.path.join(SOURCE, "traces", "sites", "leaks.nettrace.gz")
+        said = b"91 types lose the names of their fields"
+        for name, options, loses in (("x.gclog", (), True), ("x.gcdump", (), True), ("x.gclog", ("--no-fields",), False),
+                                     ("x.heapsnapshot", (), False), ("x.sqlite", (), False)):
+            run = self.done("convert", recording, "-o", name, *options)
+            self.assertEqual(said in run.err, loses, (name, options, run.err))
 
     def test_what_the_input_does_not_tell(self):
         """A gclog of another program has no counts, so losses are unknown."""

@@ -52,10 +52,11 @@ static bool records(const struct cli_args *args, enum cli_need need)
     return args->live.save_trace != NULL || (need == CLI_NEED_STREAM && args->output.path != NULL);
 }
 
-/* Are the fields of types needed: to name references, or for a recording that keeps them? */
+/* Are the fields of types needed: to name references, to say that a file loses them, or for a
+ * recording that keeps them? */
 static bool wants_layouts(const struct cli_args *args, enum cli_need need)
 {
-    return !args->modules.no_fields && (need >= CLI_NEED_GRAPH || need == CLI_NEED_FIELDS ||
+    return !args->modules.no_fields && (need >= CLI_NEED_OBJECTS || need == CLI_NEED_FIELDS ||
                                         (records(args, need) && !args->live.plain));
 }
 
