@@ -200,18 +200,17 @@ const struct answer_shape answer_site_parts_shape = ANSWER_SHAPE(part_columns);
 bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
                          struct answer *rows, char *text)
 {
-    const struct gcd_sites *sites = gcd_session_sites(of->session);
     const struct gcd_graph *g = gcd_session_graph(of->session);
-    struct gcd_site_list *l = NULL;
+    const struct gcd_site_list *l = NULL;
     struct gcd_site_parts parts = { .count = 0 };
     text[0] = '\0';
-    if (sites == NULL)
-        return true;
-    bool ok = gcd_site_list_new(sites, gcd_graph_summary(g), of->origins, &l, NULL) == GCD_OK &&
-              gcd_site_parts_of(l, g, of->dominators, s, &parts, NULL) == GCD_OK;
+    bool ok = gcd_session_site_list(of->session, NULL, &l, NULL) == GCD_OK;
+    if (!ok || l == NULL)
+        return ok;
+    ok = gcd_site_parts_of(l, g, of->dominators, s, &parts, NULL) == GCD_OK;
     for (size_t i = 0; i < parts.count; i++) {
         const struct gcd_site_part *part = &parts.items[i];
-        const struct gcd_site_frame *f = &sites->frames[part->frame];
+        const struct gcd_site_frame *f = &l->sites->frames[part->frame];
         answer_row(rows);
         answer_count(rows, "bytes", gcd_site_estimate(part->bytes));
         answer_share(rows, "share", gcd_site_estimate(part->bytes), gcd_site_estimate(parts.bytes));
@@ -222,9 +221,8 @@ bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_s
             answer_count(rows, "line", f->line);
         answer_known(rows, "module", f->module);
     }
-    gcd_site_parts_text(&parts, sites, text);
+    gcd_site_parts_text(&parts, l->sites, text);
     gcd_site_parts_done(&parts);
-    gcd_site_list_free(l);
     return ok;
 }
 

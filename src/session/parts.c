@@ -180,6 +180,15 @@ static gcd_status make_largest_first(struct gcd_session *s, const struct gcd_con
     return node_lists_largest_first(&s->dominated, s->dominators, c, &s->largest_first, err);
 }
 
+static gcd_status make_sites(struct gcd_session *s, const struct gcd_context *c,
+                             struct gcd_error *err)
+{
+    if (s->sites == NULL)
+        return GCD_OK;
+    GCD_TRY(session_need(s, PART_BIT(PART_ORIGINS), c, err));
+    return gcd_site_list_new(s->sites, gcd_graph_summary(s->graph), s->origins, &s->site_list, err);
+}
+
 static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_context *,
                                          struct gcd_error *) = {
     [PART_ORIGINS] = make_origins,
@@ -200,6 +209,7 @@ static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_
     [PART_REFERRERS] = make_referrers,
     [PART_SLOTS] = make_slots,
     [PART_LARGEST_FIRST] = make_largest_first,
+    [PART_SITES] = make_sites,
 };
 
 gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_context *context,
@@ -216,6 +226,7 @@ gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_
 void session_drop(struct gcd_session *s)
 {
     const struct gcd_alloc *a = &s->alloc;
+    gcd_site_list_free(s->site_list);
     gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);
     gcd_mem_free(a, s->depths, ((size_t)gcd_graph_node_count(s->graph) + 1) * sizeof *s->depths);

@@ -174,6 +174,14 @@ gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *
     return GCD_OK;
 }
 
+gcd_status gcd_session_site_list(struct gcd_session *s, const struct gcd_context *call,
+                                 const struct gcd_site_list **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_SITES), call, err));
+    *ret = s->site_list;
+    return GCD_OK;
+}
+
 gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call,
                              const struct gcd_async **ret, struct gcd_error *err)
 {

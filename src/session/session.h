@@ -31,6 +31,7 @@ enum session_part {
     PART_REFERRERS,
     PART_SLOTS,
     PART_LARGEST_FIRST,
+    PART_SITES,
     PARTS
 };
 #define PART_BIT(part) (1u << (part))
@@ -44,9 +45,9 @@ struct gcd_session {
     struct gcd_alloc user, alloc;       /* ALLOC forwards to USER, one call at a time */
     struct gcd_locked_alloc locked;
     struct gcd_sites *sites; /* or NULL */
-    pthread_mutex_t lock; /* protects RUNNING */
-    pthread_cond_t moved; /* a bit of RUNNING was cleared */
-    unsigned running;     /* PART_BIT of the parts that a thread computes */
+    pthread_mutex_t lock;    /* protects RUNNING */
+    pthread_cond_t moved;    /* a bit of RUNNING was cleared */
+    unsigned running;        /* PART_BIT of the parts that a thread computes */
     /* PART_BIT of the finished parts: their members below may be read */
     atomic_uint done;
     pthread_mutex_t describing; /* protects COLLECTIONS while one is described */
@@ -62,9 +63,10 @@ struct gcd_session {
     struct gcd_async *async;
     struct gcd_merged_tree *tree;
     struct node_lists of_type, dominated, referrers;
-    uint32_t *slots;         /* [referrers.count] */
-    uint32_t *largest_first; /* [dominated.count] the lists of DOMINATED in another order */
-    uint32_t *depths;        /* [node_count + 1] */
+    uint32_t *slots;                 /* [referrers.count] */
+    uint32_t *largest_first;         /* [dominated.count] the lists of DOMINATED in another order */
+    uint32_t *depths;                /* [node_count + 1] */
+    struct gcd_site_list *site_list; /* NULL without SITES */
 };
 
 /* The context of a call: its cancel flag, threads and progress, with the session's memory and

@@ -277,7 +277,6 @@ void gcd_sql_free(struct gcd_sql *db)
     (void)sqlite3_close(db->db); /* NULL is fine */
     for (int i = 0; i < ROW_INDEXES; i++)
         gcd_mem_free(&a, db->indexes[i].rows, db->indexes[i].count * sizeof *db->indexes[i].rows);
-    gcd_site_list_free(db->sites);
     gcd_mem_free(&a, db->by_name, db->summary->type_count * sizeof *db->by_name);
     if (db->has_tables)
         tables_done(&db->tables);

@@ -47,8 +47,8 @@ struct gcd_sql {
     const struct gcd_paths *paths;
     const uint32_t *depths;
     const struct gcd_suspects *suspects;
-    struct gcd_site_list *sites;
-    uint32_t *by_name; /* [type_count] types by name, then by number */
+    const struct gcd_site_list *sites; /* of the session */
+    uint32_t *by_name;                 /* [type_count] types by name, then by number */
     struct row_index indexes[ROW_INDEXES];
 };
 

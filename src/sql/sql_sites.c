@@ -44,12 +44,7 @@ const char sql_sample_columns[] =
 
 gcd_status sql_need_sites(struct gcd_sql *db, struct gcd_error *err)
 {
-    const struct gcd_sites *s = gcd_session_sites(db->session);
-    const struct gcd_origins *origins;
-    if (s == NULL || db->sites != NULL)
-        return GCD_OK;
-    GCD_TRY(gcd_session_origins(db->session, db->call, &origins, err));
-    return gcd_site_list_new(s, db->summary, origins, &db->sites, err);
+    return gcd_session_site_list(db->session, db->call, &db->sites, err);
 }
 
 uint64_t sql_site_rows(const struct gcd_sql *db)

@@ -449,10 +449,14 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
-    const struct gcd_sites *sites = gcd_session_sites(h->session);
-    sites = sites != NULL ? sites : h->options->sites;
-    if (sites != NULL && sites->alive > 0)
-        GCD_TRY(gcd_site_list_new(sites, gcd_graph_summary(h->g), h->origins, &h->sites, a->err));
+    GCD_TRY(gcd_session_site_list(h->session, &context, &h->sites, a->err));
+    if (h->sites == NULL && h->options->sites != NULL) {
+        GCD_TRY(gcd_site_list_new(h->options->sites, gcd_graph_summary(h->g), h->origins,
+                                  &h->own_sites, a->err));
+        h->sites = h->own_sites;
+    }
+    if (h->sites != NULL && h->sites->sites->alive == 0)
+        h->sites = NULL;
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
@@ -486,7 +490,7 @@ void html_data_done(struct html_data *h)
 {
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
-    gcd_site_list_free(h->sites);
+    gcd_site_list_free(h->own_sites);
     gcd_preorder_free(h->preorder);
     gcd_mem_free(&h->alloc, h->field_types, gcd_graph_summary(h->g)->type_count);
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);

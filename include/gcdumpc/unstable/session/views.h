@@ -22,6 +22,11 @@ void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
 /* NULL: it has none. */
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 
+/* Those by line and type, with the origins below; NULL = it has no sites. */
+GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,
+                                                const struct gcd_context *call,
+                                                const struct gcd_site_list **ret,
+                                                struct gcd_error *err);
 /* [gcd_origins_new] */
 GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call,
                                               const struct gcd_origins **ret,
