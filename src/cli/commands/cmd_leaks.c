@@ -154,17 +154,28 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     return ok;
 }
 
+static bool print_jam(const struct leaks *l)
+{
+    if (l->jam->rows == 0)
+        return true;
+    fputs("\nWaiting:", stdout);
+    bool ok = print_wrapped(8, answer_find(l->jam, 0, "sentence")->text);
+    printf("%*s gcdumpc async shows their stacks.\n", 8, "");
+    return ok;
+}
+
 static bool print_consumers(const struct leaks *l)
 {
     char a[CLI_NUMBER_BYTES];
     uint64_t least = gcd_suspects_threshold(l->suspects);
-    bool people = cli_is_terminal(stdout), ok = true;
+    bool people = cli_is_terminal(stdout);
     printf("No suspects%s: nothing%s retains %s%s or more (--share, --min-bytes).\n",
            gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived"
                                                                         : "",
            gcd_suspects_note_count(l->suspects) > 0 ? " but what is noted below" : "",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
-    if (l->largest != NULL) {
+    bool ok = print_jam(l);
+    if (l->largest != NULL && ok) {
         puts("\nThe largest consumer:");
         ok = print_suspect(l, l->largest, 0);
     }
@@ -180,6 +191,7 @@ static bool print_suspects(const struct leaks *l)
     bool ok = print_and_free(suspects(l, l->suspects));
     if (l->shown < n)
         printf("(%s more suspect%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown));
+    ok = ok && print_jam(l);
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, i);
     return ok;
@@ -214,19 +226,9 @@ static bool print_notes(const struct leaks *l)
     return ok;
 }
 
-static bool print_jam(const struct leaks *l)
-{
-    if (l->jam->rows == 0)
-        return true;
-    fputs("\nWaiting:", stdout);
-    bool ok = print_wrapped(8, answer_find(l->jam, 0, "sentence")->text);
-    printf("%*s gcdumpc async shows their stacks.\n", 8, "");
-    return ok;
-}
-
 static bool print_text(const struct leaks *l)
 {
-    bool ok = print_suspects(l) && print_jam(l) && print_notes(l) && print_memory(l);
+    bool ok = print_suspects(l) && print_notes(l) && print_memory(l);
     if (!ok || !l->args->view.findings)
         return ok;
     puts("\nWhat was looked for, with the largest numbers seen of each kind:");
