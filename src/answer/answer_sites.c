@@ -44,16 +44,11 @@ static const struct answer_column site_columns[] = {
 };
 const struct answer_shape answer_sites_shape = ANSWER_SHAPE(site_columns);
 
-struct listing {
-    const struct answer_of_sites *of;
-    struct gcd_site_list *list;
-};
-
 static int compare_sites(const void *ctx, uint32_t a, uint32_t b)
 {
-    const struct listing *l = ctx;
-    const struct gcd_site *x = &l->list->items[a], *y = &l->list->items[b];
-    bool dead = l->of->also_dead;
+    const struct answer_of_sites *of = ctx;
+    const struct gcd_site *x = &of->list->items[a], *y = &of->list->items[b];
+    bool dead = of->also_dead;
     double p = dead ? x->allocated_bytes : x->bytes, q = dead ? y->allocated_bytes : y->bytes;
     return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
 }
@@ -75,9 +70,9 @@ static void frame_text(const struct gcd_site_frame *f, const char *type, char *r
                    type != NULL ? " (" : "", type != NULL ? type : "", type != NULL ? ")" : "");
 }
 
-static void put_frames(struct answer *a, const struct listing *l, uint32_t stack)
+static void put_frames(struct answer *a, const struct answer_of_sites *of, uint32_t stack)
 {
-    const struct gcd_sites *s = l->of->sites;
+    const struct gcd_sites *s = of->list->sites;
     struct answer *rows = answer_rows(a, "frames");
     for (unsigned n = 0; stack != GCD_SITE_NONE && n < FRAMES_MAX;
          stack = s->stacks[stack].caller, n++) {
@@ -89,7 +84,7 @@ static void put_frames(struct answer *a, const struct listing *l, uint32_t stack
             answer_count(rows, "line", f->line);
         answer_known(rows, "module", f->module);
         answer_text(rows, "origin",
-                    gcd_origin_name((enum gcd_origin)l->list->origins[s->stacks[stack].frame]));
+                    gcd_origin_name((enum gcd_origin)of->list->origins[s->stacks[stack].frame]));
     }
 }
 
@@ -101,9 +96,10 @@ static void put_line(struct answer *a, const char *text)
 }
 
 /* The program's own callers of the site, a line each. */
-static void put_callers(struct answer *a, const struct listing *l, const struct gcd_site *site)
+static void put_callers(struct answer *a, const struct answer_of_sites *of,
+                        const struct gcd_site *site)
 {
-    const struct gcd_sites *s = l->of->sites;
+    const struct gcd_sites *s = of->list->sites;
     uint32_t stack = s->totals[site->total].stack;
     unsigned shown = 0;
     uint64_t hidden = 0;
@@ -114,9 +110,9 @@ static void put_callers(struct answer *a, const struct listing *l, const struct 
         return;
     for (stack = s->stacks[stack].caller; stack != GCD_SITE_NONE; stack = s->stacks[stack].caller) {
         uint32_t frame = s->stacks[stack].frame;
-        if (l->list->origins[frame] != GCD_ORIGIN_OWN && !l->of->full)
+        if (of->list->origins[frame] != GCD_ORIGIN_OWN && !of->full)
             continue;
-        if (shown++ >= SHOWN_FRAMES && !l->of->full) {
+        if (shown++ >= SHOWN_FRAMES && !of->full) {
             hidden++;
             continue;
         }
@@ -129,13 +125,14 @@ static void put_callers(struct answer *a, const struct listing *l, const struct 
     }
 }
 
-static void put_site(struct answer *a, const struct listing *l, const struct gcd_site *site)
+static void put_site(struct answer *a, const struct answer_of_sites *of,
+                     const struct gcd_site *site)
 {
-    const struct gcd_sites *s = l->of->sites;
+    const struct gcd_sites *s = of->list->sites;
     const struct gcd_site_total *t = &s->totals[site->total];
-    const struct gcd_site_frame *f = gcd_site_frame_of(l->list, site);
-    const char *type = gcd_site_type_name(l->list, site, l->of->summary, l->of->names);
-    double of_type = l->list->of_type[site->type];
+    const struct gcd_site_frame *f = gcd_site_frame_of(of->list, site);
+    const char *type = gcd_site_type_name(of->list, site, of->summary, of->names);
+    double of_type = of->list->of_type[site->type];
     char text[TEXT_BYTES];
     answer_row(a);
     answer_count(a, "count", gcd_site_estimate(site->objects));
@@ -163,15 +160,14 @@ static void put_site(struct answer *a, const struct listing *l, const struct gcd
     answer_text(a, "type", type);
     frame_text(f, type, text);
     answer_text(a, "site", text);
-    put_frames(a, l, t->stack);
+    put_frames(a, of, t->stack);
 }
 
-static void put_sites(struct answer *a, const struct listing *l, const uint32_t *order)
+static void put_sites(struct answer *a, const struct answer_of_sites *of, const uint32_t *order)
 {
-    const struct answer_of_sites *of = l->of;
     uint64_t shown = 0, matching = 0;
-    for (size_t i = 0; i < l->list->count; i++) {
-        const struct gcd_site *site = &l->list->items[order[i]];
+    for (size_t i = 0; i < of->list->count; i++) {
+        const struct gcd_site *site = &of->list->items[order[i]];
         double bytes = of->also_dead ? site->allocated_bytes : site->bytes;
         if ((of->type != NULL && site->type != *of->type) || (site->alive == 0 && !of->also_dead) ||
             bytes < (double)of->page.min_bytes)
@@ -180,9 +176,9 @@ static void put_sites(struct answer *a, const struct listing *l, const uint32_t 
         if (of->page.most != 0 && shown >= of->page.most)
             continue;
         shown++;
-        put_site(a, l, site);
+        put_site(a, of, site);
         if (of->people)
-            put_callers(a, l, site);
+            put_callers(a, of, site);
     }
     a->total = matching;
 }
@@ -231,15 +227,12 @@ bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_s
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
                         struct gcd_error *err)
 {
-    struct listing l = { .of = of };
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     struct answer *a = NULL;
-    GCD_TRY(gcd_site_list_new(of->sites, of->summary, of->origins, &l.list, err));
-    uint32_t *order = gcd_sort_order(&alloc, l.list->count, compare_sites, &l);
+    uint32_t *order = gcd_sort_order(&alloc, of->list->count, compare_sites, of);
     if (order != NULL && (a = answer_new(NULL, &answer_sites_shape)) != NULL)
-        put_sites(a, &l, order);
-    gcd_mem_free(&alloc, order, l.list->count * sizeof *order);
-    gcd_site_list_free(l.list);
+        put_sites(a, of, order);
+    gcd_mem_free(&alloc, order, of->list->count * sizeof *order);
     *ret = a;
     return a != NULL ? GCD_OK : gcd_fail_nomem(err, "listing sites");
 }

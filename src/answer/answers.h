@@ -254,11 +254,10 @@ void answer_fold(struct answer *a, const struct gcd_origins *o, uint32_t type, e
 /* ---- answer_sites.c ---- */
 
 struct answer_of_sites {
-    const struct gcd_sites *sites;
+    const struct gcd_site_list *list;
     const struct gcd_summary *summary; /* of the dump, */
     const struct gcd_names *names;     /* and the names of its types */
-    const struct gcd_origins *origins;
-    const uint32_t *type; /* only of this type; NULL = of all */
+    const uint32_t *type;              /* only of this type; NULL = of all */
     struct answer_page page;
     bool people;    /* callers as lines of their own */
     bool full;      /* all callers, also those of the framework */

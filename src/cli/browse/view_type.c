@@ -101,14 +101,11 @@ static gcd_status add_sites(struct browse_view *v, const struct gcd_context *cal
                             struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
-    struct answer_of_sites of = { .sites = gcd_session_sites(m->session),
-                                  .summary = m->summary,
-                                  .names = m->names,
-                                  .type = &v->subject };
+    struct answer_of_sites of = { .summary = m->summary, .names = m->names, .type = &v->subject };
     struct answer *a;
-    if (of.sites == NULL)
+    gcd_status st = gcd_session_site_list(m->session, call, &of.list, err);
+    if (st == GCD_OK && of.list == NULL)
         return GCD_OK;
-    gcd_status st = gcd_session_origins(m->session, call, &of.origins, err);
     if (st == GCD_OK)
         st = answer_sites(&of, &a, err);
     if (st != GCD_OK)

@@ -72,16 +72,18 @@ static void print_head(const struct gcd_sites *s)
 static enum cli_exit print_sites(const struct cli_args *args, const struct cli_dump *d)
 {
     struct gcd_origins *origins = NULL;
+    struct gcd_site_list *list = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     bool people = !args->view.json && !args->view.csv;
     enum cli_exit e = cli_origins_of(args, d, d->names, &origins);
     if (e != CLI_DONE)
         return e;
+    if (gcd_site_list_new(d->sites, cli_type_summary(d), origins, &list, &err) != GCD_OK)
+        e = cli_fail(d->subject, &err);
     struct answer_of_sites of = {
-        .sites = d->sites,
+        .list = list,
         .summary = cli_type_summary(d),
         .names = d->names,
-        .origins = origins,
         .page = { .most = args->view.top != 0 ? args->view.top
                           : people            ? DEFAULT_SITES
                                               : 0,
@@ -91,7 +93,7 @@ static enum cli_exit print_sites(const struct cli_args *args, const struct cli_d
         .also_dead = args->sites.also_dead,
     };
     struct cli_titled titled = { .key = "sites" };
-    if (answer_sites(&of, &titled.answer, &err) != GCD_OK)
+    if (e == CLI_DONE && answer_sites(&of, &titled.answer, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     uint64_t total = e == CLI_DONE ? titled.answer->total : 0;
     if (e == CLI_DONE && people) {
@@ -106,6 +108,7 @@ static enum cli_exit print_sites(const struct cli_args *args, const struct cli_d
         printf("(%s more site%s; --top shows more)\n", GCD_DIGITS(total - of.page.most),
                gcd_plural(total - of.page.most));
     answer_free(titled.answer);
+    gcd_site_list_free(list);
     gcd_origins_free(origins);
     return e;
 }
