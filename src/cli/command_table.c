@@ -135,9 +135,12 @@ static const struct cli_command commands[] = {
       "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
       "--filter takes a pattern for the names of frames: * is any text, ? one character, /REGEX/ "
       "may match anywhere.\n"
-      "20 stacks are shown unless --top is given; --json and --csv have all.  -o FILE.folded or "
-      "FILE.pb.gz writes a\n"
-      "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 "
+      "20 stacks are shown, those with code of the program first, and sockets and pipes for which "
+      "only the framework\n"
+      "waits are counted in one line, unless --top is given; --json and --csv have all.  "
+      "-o FILE.folded or FILE.pb.gz\n"
+      "writes a flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works "
+      "with .NET 8 "
       "to 10.\n",
       "  gcdumpc async shop.nettrace.gz --filter 'Shop.*'\n" },
     { "strings", "FILE", "show which strings, and arrays of numbers, are there several times",

@@ -118,6 +118,26 @@ class Async(CliTest):
         self.refused(2, "a file is needed; see gcdumpc async --help", "async")
         self.refused(2, r'there is no command "dumpasync" \(did you mean "async"\?\); see gcdumpc --help', "dumpasync", "in")
 
+    def test_own_stacks_first(self):
+        """Stacks with code of the program come first; an idle framework is one line, unless --top or --filter asks; JSON has all."""
+        http = f"{BUILDER}[System.Int32,System.Net.Http.HttpConnection+<SendAsync>d__1]"
+        objects, kept = {}, ["wait"]
+        for i in range(3):
+            objects |= {f"send{i}": (http, 90, [f"send{i}", f"socket{i}"]),
+                        f"socket{i}": ("System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", 80, [f"send{i}"])}
+            kept.append(f"socket{i}")
+        objects |= {"call": (CALL, 90, ["call", "wait"]), "wait": (TASK, 64, ["call"]), "app": ("Shop.App", 40, kept)}
+        self.put("in", heap(objects, [("app", "s_app")])[0])
+        line = "(Only the framework waits for 3 sockets of HttpClient; --top lists them)"
+        text = self.done("async", "in", "-q").text
+        self.assertIn("Shop.Rpc.Call\n" + line, text)
+        self.assertNotIn("System.Net.Http", text)
+        for words in ("--top=9",), ("--filter=*",):
+            text = self.done("async", "in", "-q", *words).text
+            self.assertRegex(text, r"(?s)Shop\.Rpc\.Call.*System\.Net\.Http\.HttpConnection\.SendAsync")
+            self.assertNotIn(line, text)
+        self.assertEqual([s["count"] for s in self.json("in")["stacks"]], [3, 1])
+
     def test_recordings(self):
         """Each of HeapLab's heaps has one method that waits."""
         for name in "net8-wks", "net8-svr", "net9-wks", "net10-svr", "net10-wks-names", "net10-wks-ranges":

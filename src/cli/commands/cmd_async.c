@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -37,8 +38,16 @@ struct waiting {
     /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
     uint32_t *stacks;
     size_t stack_count, matched;
+    /* in text: what only the framework waits for, which is not in STACKS and not MATCHED */
+    uint64_t idle_sockets, idle_pipes;
+    bool idle_of[2]; /* of idle_owners */
     uint64_t heap_bytes;
 };
+
+static const struct {
+    const char *prefix, *name;
+} idle_owners[] = { { "Microsoft.AspNetCore.Server.Kestrel.", "Kestrel" },
+                    { "System.Net.Http.", "HttpClient" } };
 
 /* ---- text ---- */
 
@@ -83,6 +92,22 @@ static void print_head(const struct waiting *w)
                GCD_DIGITS(w->heap_bytes));
 }
 
+static void print_idle(const struct waiting *w)
+{
+    uint64_t sockets = w->idle_sockets, pipes = w->idle_pipes;
+    if (sockets == 0 && pipes == 0)
+        return;
+    fputs("(Only the framework waits for ", stdout);
+    if (sockets > 0)
+        printf("%s socket%s", GCD_DIGITS(sockets), gcd_plural(sockets));
+    if (pipes > 0)
+        printf("%s%s pipe%s", sockets > 0 ? " and " : "", GCD_DIGITS(pipes), gcd_plural(pipes));
+    for (size_t i = 0, n = 0; i < 2; i++)
+        if (w->idle_of[i])
+            printf("%s%s", n++ == 0 ? " of " : " and ", idle_owners[i].name);
+    puts("; --top lists them)");
+}
+
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
 {
     char a[CLI_NUMBER_BYTES];
@@ -94,6 +119,7 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
     if (w->stack_count < w->matched)
         printf("(%s more stack%s; --top shows more)\n", GCD_DIGITS(w->matched - w->stack_count),
                gcd_plural(w->matched - w->stack_count));
+    print_idle(w);
     print_completed(w);
     if (w->totals.runtime_async > 0)
         printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n",
@@ -162,17 +188,80 @@ enum cli_match cli_choose_stacks(const struct gcd_async *async, struct cli_patte
     return *ret != NULL ? CLI_MATCH : CLI_MATCH_NO_MEMORY;
 }
 
-static enum cli_exit choose(struct waiting *w, struct cli_pattern *p)
+enum whose { WHOSE_PROGRAM, WHOSE_LIBRARY, WHOSE_FRAMEWORK };
+
+/* Whose code the stack that ends with frame F has, next to that of the framework. */
+static enum whose whose_stack(const struct gcd_async_frame *frames,
+                              const struct gcd_origins *origins, uint32_t f)
+{
+    enum whose whose = WHOSE_FRAMEWORK;
+    for (; f != GCD_FRAME_NONE; f = frames[f].parent) {
+        enum gcd_origin origin = frames[f].type != GCD_FRAME_NONE
+                                     ? gcd_origins_get(origins, frames[f].type)
+                                     : GCD_ORIGIN_FRAMEWORK;
+        if (origin == GCD_ORIGIN_OWN)
+            return WHOSE_PROGRAM;
+        if (origin == GCD_ORIGIN_LIBRARY)
+            whose = WHOSE_LIBRARY;
+    }
+    return whose;
+}
+
+/* Is the stack that ends with frame F, all of it code of the framework, one that waits for a socket
+ * or a pipe, as a server or a connection without work does?  Counts it, then. */
+static bool count_idle_stack(struct waiting *w, const struct gcd_async_frame *frames, uint32_t f)
+{
+    uint32_t first = f;
+    while (frames[first].parent != GCD_FRAME_NONE)
+        first = frames[first].parent;
+    enum gcd_async_kind kind = frames[first].kind;
+    if (kind != GCD_ASYNC_SOCKET && kind != GCD_ASYNC_PIPE)
+        return false;
+    *(kind == GCD_ASYNC_SOCKET ? &w->idle_sockets : &w->idle_pipes) += frames[f].stacks;
+    for (; f != GCD_FRAME_NONE; f = frames[f].parent)
+        for (size_t i = 0; i < 2; i++)
+            w->idle_of[i] = w->idle_of[i] || strncmp(frames[f].name, idle_owners[i].prefix,
+                                                     strlen(idle_owners[i].prefix)) == 0;
+    return true;
+}
+
+/* For people: stacks with the program's own code come first; those of an idle framework are only
+ * counted, unless FOLDS is false. */
+static enum cli_exit sort_for_people(struct waiting *w, const struct gcd_origins *origins,
+                                     bool folds)
+{
+    size_t n, kept = 0, all = w->matched;
+    const struct gcd_async_frame *frames = gcd_async_frames(w->async, &n);
+    uint32_t *sorted = calloc(all + 1, sizeof *sorted);
+    if (sorted == NULL)
+        return cli_no_memory(w->d.subject);
+    for (enum whose whose = WHOSE_PROGRAM; whose <= WHOSE_FRAMEWORK; whose++)
+        for (size_t i = 0; i < all; i++)
+            if (whose_stack(frames, origins, w->stacks[i]) == whose &&
+                !(folds && whose == WHOSE_FRAMEWORK && count_idle_stack(w, frames, w->stacks[i])))
+                sorted[kept++] = w->stacks[i];
+    free(w->stacks);
+    w->stacks = sorted;
+    w->matched = kept;
+    return CLI_DONE;
+}
+
+static enum cli_exit choose(struct waiting *w, const struct gcd_origins *origins,
+                            struct cli_pattern *p)
 {
     const struct cli_view_args *view = &w->args->view;
     uint64_t top = view->top != 0            ? view->top
                    : view->json || view->csv ? UINT64_MAX
                                              : DEFAULT_STACKS;
     enum cli_match m = cli_choose_stacks(w->async, p, view->min_bytes, &w->stacks, &w->matched);
+    enum cli_exit e = m == CLI_MATCH_NO_MEMORY ? cli_no_memory(w->d.subject)
+                      : m == CLI_MATCH_CANCELED
+                          ? cli_error(CLI_INTERRUPTED, w->d.subject, "interrupted")
+                          : CLI_DONE;
+    if (e == CLI_DONE && !view->json && !view->csv)
+        e = sort_for_people(w, origins, p == NULL && view->top == 0);
     w->stack_count = w->matched < top ? w->matched : (size_t)top;
-    return m == CLI_MATCH_NO_MEMORY  ? cli_no_memory(w->d.subject)
-           : m == CLI_MATCH_CANCELED ? cli_error(CLI_INTERRUPTED, w->d.subject, "interrupted")
-                                     : CLI_DONE;
+    return e;
 }
 
 static enum cli_exit analyse(struct waiting *w)
@@ -182,13 +271,15 @@ static enum cli_exit analyse(struct waiting *w)
     struct gcd_context context = cli_context_steps(w->args, "finding asynchronous operations");
     enum cli_exit e =
         w->args->view.filter != NULL ? cli_stack_pattern(w->args->view.filter, &p) : CLI_DONE;
-    if (e == CLI_DONE && gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK)
+    const struct gcd_origins *origins = NULL;
+    if (e == CLI_DONE && (gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK ||
+                          gcd_session_origins(w->d.session, &context, &origins, &err) != GCD_OK))
         e = cli_fail(w->d.subject, &err);
     cli_progress_end();
     if (e == CLI_DONE) {
         w->totals = gcd_async_totals(w->async);
         w->heap_bytes = gcd_graph_summary(w->d.graph)->bytes;
-        e = choose(w, p);
+        e = choose(w, origins, p);
     }
     cli_pattern_free(p);
     return e;
