@@ -28,6 +28,8 @@
 /* Default number of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
 #define SENTENCE_COLUMNS  120u
+/* Below this part of the heap it is not worth a word. */
+#define WORTH_PART 100u
 
 struct leaks {
     const struct cli_args *args;
@@ -164,17 +166,55 @@ static bool print_jam(const struct leaks *l)
     return ok;
 }
 
+static bool is_own(const struct leaks *l, uint32_t type)
+{
+    return type != GCD_TYPE_NONE && gcd_origins_get(l->origins, type) == GCD_ORIGIN_OWN;
+}
+
+/* The largest consumer in a clause; rather one of the program's own types, if it is worth it. */
+static bool print_largest(const struct leaks *l)
+{
+    char bytes[CLI_NUMBER_BYTES], *text = NULL;
+    const struct gcd_suspect *s = l->largest != NULL ? gcd_suspects_get(l->largest, 0) : NULL;
+    const struct gcd_suspect_part *own = NULL;
+    size_t n = s != NULL && (is_own(l, s->owner) || is_own(l, s->type))
+                   ? 0
+                   : gcd_suspects_consumer_count(l->suspects);
+    for (size_t i = 0; i < n && own == NULL; i++) {
+        const struct gcd_suspect_part *part = gcd_suspects_consumer(l->suspects, i);
+        if (part->bytes <= gcd_suspects_heap_bytes(l->suspects) / WORTH_PART)
+            break;
+        if (is_own(l, part->type))
+            own = part;
+    }
+    int length = 0;
+    if (own != NULL)
+        length = asprintf(&text, " Largest: %s %s (%s object%s).",
+                          gcd_names_get(gcd_session_names(l->d.session), own->type),
+                          cli_size(own->bytes, bytes), GCD_DIGITS(own->objects),
+                          gcd_plural(own->objects));
+    else if (s != NULL)
+        length =
+            asprintf(&text, " Largest: %s %s (%s).", s->place, cli_size(s->bytes, bytes), s->what);
+    if (length > 0) {
+        cli_print_sanitized(stdout, text);
+        free(text);
+    }
+    return length >= 0;
+}
+
 static bool print_consumers(const struct leaks *l)
 {
-    char a[CLI_NUMBER_BYTES];
+    printf(
+        "Nothing%s looks like a leak%s.",
+        gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived" : "",
+        gcd_suspects_note_count(l->suspects) > 0 ? "; what is large by design is noted below" : "");
+    bool ok = print_largest(l), people = cli_is_terminal(stdout);
     uint64_t least = gcd_suspects_threshold(l->suspects);
-    bool people = cli_is_terminal(stdout);
-    printf("No suspects%s: nothing%s retains %s%s or more (--share, --min-bytes).\n",
-           gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived"
-                                                                        : "",
-           gcd_suspects_note_count(l->suspects) > 0 ? " but what is noted below" : "",
+    char a[CLI_NUMBER_BYTES];
+    printf("\nSuspects retain %s%s or more (--share, --min-bytes).\n",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
-    bool ok = print_jam(l);
+    ok = ok && print_jam(l);
     if (l->largest != NULL && ok) {
         puts("\nThe largest consumer:");
         ok = print_suspect(l, l->largest, 0);
@@ -197,13 +237,10 @@ static bool print_suspects(const struct leaks *l)
     return ok;
 }
 
-/* Below this part of the heap it is not worth a line. */
-#define OBSERVED_PART 100u
-
 static bool print_memory(const struct leaks *l)
 {
     uint64_t observed = gcd_suspects_observed_bytes(l->suspects);
-    bool worth = observed > gcd_suspects_heap_bytes(l->suspects) / OBSERVED_PART;
+    bool worth = observed > gcd_suspects_heap_bytes(l->suspects) / WORTH_PART;
     char *text = cli_memory_parts_text(&l->d, &l->unreachable, worth ? observed : 0);
     if (text == NULL)
         return false;
