@@ -90,7 +90,13 @@ if (data.kind === "trend") {
   const rows = typeTrends();
   trendHeading();
   trendSummary(rows);
-  build([() => panel({toMap: () => undefined, toTree: () => undefined, tree: tree()}), () => trendTypes(rows), () => trendLines(rows), dumpSection, places]);
+  build([
+    () => panel({toMap: () => undefined, toTree: () => undefined, tree: tree()}),
+    () => trendTypes(rows),
+    () => trendLines(rows),
+    dumpSection,
+    places
+  ]);
 } else if (data.kind === "diff") {
   const steps = stepTree();
   diffHeading();

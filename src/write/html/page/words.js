@@ -53,8 +53,8 @@ export const EXPLANATIONS = {
   trend: "Types are compared by name. A type grows when it is never smaller than in the dump before, and larger at the end.",
   trendTypes: "What has grown most from the first dump to the last comes first. Per hour: the slope of a line through all dumps. Retained is what " +
               "would be freed at least if all objects of the type went.",
-  trendLines: "What of the sampled allocations of a line was alive at the walk, per hour: in the first and in the last dump with samples. Only growth " +
-              "beyond three standard errors of both is shown.",
+  trendLines: "What of the sampled allocations of a line was alive at the walk, per hour: in the first and in the last dump with samples. " +
+              "Only growth beyond three standard errors of both is shown.",
   dumps: "The dumps that are compared, in this order.",
   diffMap: "The newer dump: the area is its memory, and each rectangle keeps alive what lies inside of it. The colour says how much more the " +
            "objects of the type keep alive than in the older dump.",
