@@ -62,8 +62,8 @@ struct gcd_values_watch {
     uint32_t gc_number;
     int64_t end_ns; /* of the walk, since the start of the recording */
     bool whole;
+    struct gcd_clr_gc_start latest; /* collection */
     /* the collections, before the walk, too: their events come in any order */
-    struct gcd_clr_gc_start latest;
     struct watched_mark *marks;
     size_t mark_count, mark_cap;
     /* what was read */
