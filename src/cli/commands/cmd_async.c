@@ -30,6 +30,12 @@
 #define DEFAULT_STACKS  20u
 #define SHOWN_COMPLETED 5u
 
+#define IDLE_OWNERS 2
+static const struct {
+    const char *prefix, *name;
+} idle_owners[IDLE_OWNERS] = { { "Microsoft.AspNetCore.Server.Kestrel.", "Kestrel" },
+                               { "System.Net.Http.", "HttpClient" } };
+
 struct waiting {
     const struct cli_args *args;
     struct cli_dump d;
@@ -40,14 +46,9 @@ struct waiting {
     size_t stack_count, matched;
     /* in text: what only the framework waits for, which is not in STACKS and not MATCHED */
     uint64_t idle_sockets, idle_pipes;
-    bool idle_of[2]; /* of idle_owners */
+    bool idle_of[IDLE_OWNERS];
     uint64_t heap_bytes;
 };
-
-static const struct {
-    const char *prefix, *name;
-} idle_owners[] = { { "Microsoft.AspNetCore.Server.Kestrel.", "Kestrel" },
-                    { "System.Net.Http.", "HttpClient" } };
 
 /* ---- text ---- */
 
@@ -102,7 +103,7 @@ static void print_idle(const struct waiting *w)
         printf("%s socket%s", GCD_DIGITS(sockets), gcd_plural(sockets));
     if (pipes > 0)
         printf("%s%s pipe%s", sockets > 0 ? " and " : "", GCD_DIGITS(pipes), gcd_plural(pipes));
-    for (size_t i = 0, n = 0; i < 2; i++)
+    for (size_t i = 0, n = 0; i < IDLE_OWNERS; i++)
         if (w->idle_of[i])
             printf("%s%s", n++ == 0 ? " of " : " and ", idle_owners[i].name);
     puts("; --top lists them)");
@@ -188,7 +189,7 @@ enum cli_match cli_choose_stacks(const struct gcd_async *async, struct cli_patte
     return *ret != NULL ? CLI_MATCH : CLI_MATCH_NO_MEMORY;
 }
 
-enum whose { WHOSE_PROGRAM, WHOSE_LIBRARY, WHOSE_FRAMEWORK };
+enum whose { WHOSE_PROGRAM, WHOSE_LIBRARY, WHOSE_FRAMEWORK, WHOSES };
 
 /* Whose code the stack that ends with frame F has, next to that of the framework. */
 static enum whose whose_stack(const struct gcd_async_frame *frames,
@@ -219,7 +220,7 @@ static bool count_idle_stack(struct waiting *w, const struct gcd_async_frame *fr
         return false;
     *(kind == GCD_ASYNC_SOCKET ? &w->idle_sockets : &w->idle_pipes) += frames[f].stacks;
     for (; f != GCD_FRAME_NONE; f = frames[f].parent)
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; i < IDLE_OWNERS; i++)
             w->idle_of[i] = w->idle_of[i] || strncmp(frames[f].name, idle_owners[i].prefix,
                                                      strlen(idle_owners[i].prefix)) == 0;
     return true;
@@ -230,22 +231,25 @@ static bool count_idle_stack(struct waiting *w, const struct gcd_async_frame *fr
 static enum cli_exit sort_for_people(struct waiting *w, const struct gcd_origins *origins,
                                      bool folds)
 {
-    size_t n, kept = 0, all = w->matched;
+    size_t n, all = w->matched, counts[WHOSES] = { 0 };
     const struct gcd_async_frame *frames = gcd_async_frames(w->async, &n);
-    uint32_t *sorted = calloc(all + 1, sizeof *sorted);
-    if (sorted == NULL)
+    uint32_t *lists = calloc(WHOSES * all + 1, sizeof *lists); /* [WHOSES][all] */
+    if (lists == NULL)
         return cli_no_memory(w->d.subject);
-    for (enum whose whose = WHOSE_PROGRAM; whose <= WHOSE_FRAMEWORK; whose++)
-        for (size_t i = 0; i < all; i++)
-            if (whose_stack(frames, origins, w->stacks[i]) == whose &&
-                !(folds && whose == WHOSE_FRAMEWORK && count_idle_stack(w, frames, w->stacks[i])))
-                sorted[kept++] = w->stacks[i];
-    free(w->stacks);
-    w->stacks = sorted;
-    w->matched = kept;
+    for (size_t i = 0; i < all; i++) {
+        enum whose whose = whose_stack(frames, origins, w->stacks[i]);
+        if (!(folds && whose == WHOSE_FRAMEWORK && count_idle_stack(w, frames, w->stacks[i])))
+            lists[whose * all + counts[whose]++] = w->stacks[i];
+    }
+    w->matched = 0;
+    for (size_t whose = 0; whose < WHOSES; whose++)
+        for (size_t i = 0; i < counts[whose]; i++)
+            w->stacks[w->matched++] = lists[whose * all + i];
+    free(lists);
     return CLI_DONE;
 }
 
+/* ORIGINS: NULL = not for people. */
 static enum cli_exit choose(struct waiting *w, const struct gcd_origins *origins,
                             struct cli_pattern *p)
 {
@@ -258,7 +262,7 @@ static enum cli_exit choose(struct waiting *w, const struct gcd_origins *origins
                       : m == CLI_MATCH_CANCELED
                           ? cli_error(CLI_INTERRUPTED, w->d.subject, "interrupted")
                           : CLI_DONE;
-    if (e == CLI_DONE && !view->json && !view->csv)
+    if (e == CLI_DONE && origins != NULL)
         e = sort_for_people(w, origins, p == NULL && view->top == 0);
     w->stack_count = w->matched < top ? w->matched : (size_t)top;
     return e;
@@ -272,8 +276,10 @@ static enum cli_exit analyse(struct waiting *w)
     enum cli_exit e =
         w->args->view.filter != NULL ? cli_stack_pattern(w->args->view.filter, &p) : CLI_DONE;
     const struct gcd_origins *origins = NULL;
-    if (e == CLI_DONE && (gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK ||
-                          gcd_session_origins(w->d.session, &context, &origins, &err) != GCD_OK))
+    bool people = !w->args->view.json && !w->args->view.csv;
+    if (e == CLI_DONE &&
+        (gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK ||
+         (people && gcd_session_origins(w->d.session, &context, &origins, &err) != GCD_OK)))
         e = cli_fail(w->d.subject, &err);
     cli_progress_end();
     if (e == CLI_DONE) {
