@@ -281,6 +281,14 @@ struct gcd_values_facts {
 
 /* ---- the summary ---- */
 
+/* Why a GC began, those that were asked for (gc_reason, gc.h of the runtime); there are others. */
+enum gcd_gc_reason {
+    GCD_GC_REASON_INDUCED = 1,
+    GCD_GC_REASON_INDUCED_NOT_FORCED = 7,
+    GCD_GC_REASON_INDUCED_COMPACTING = 10,
+    GCD_GC_REASON_INDUCED_AGGRESSIVE = 17
+};
+
 struct gcd_summary {
     /* the lists come first, so that bindings to other languages need to declare nothing else; type
      * numbers are indices */
@@ -310,7 +318,8 @@ struct gcd_summary {
     unsigned dumps_forced;      /* of these, known to be in blocking full GCs */
     unsigned walk_number;       /* the number of this one; 1 = first */
     unsigned processes_ignored; /* other processes with a heap walk; a lower bound */
-    uint32_t gc_number, gc_depth, gc_reason, gc_type; /* as in GCStart; 0 = not seen */
+    /* as in GCStart (enum gcd_gc_reason); 0 = not seen */
+    uint32_t gc_number, gc_depth, gc_reason, gc_type;
     bool gc_start_seen, gc_end_seen;
     uint32_t gc_heaps; /* more than 1: server GC; 0 = unknown */
     /* since the start of the trace; of the first and last heap event if not seen */

@@ -9,6 +9,7 @@
 #define GCD_CLR_GC_H
 
 #include <gcdumpc/event.h>
+#include <gcdumpc/summary.h>
 
 #include "base/cur.h"
 #include "clr/clr_ids.h"
@@ -51,7 +52,7 @@ static inline bool gcd_clr_gc_is_full(const struct gcd_clr_gc_start *gc)
     return gc->depth >= 2 && gc->type == GCD_GC_BLOCKING;
 }
 
-/* Was it asked for, in any way (gc_reason, gc.h)? */
+/* Was it asked for, in any way? */
 static inline bool gcd_clr_gc_is_induced(uint32_t reason)
 {
     return reason == GCD_GC_REASON_INDUCED || reason == GCD_GC_REASON_INDUCED_NOT_FORCED ||

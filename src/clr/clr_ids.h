@@ -64,12 +64,6 @@ enum gcd_windows_event {
     GCD_WIN_PROCESS_DC_END = 0x0304
 };
 
-enum gcd_gc_reason {
-    GCD_GC_REASON_INDUCED = 1,
-    GCD_GC_REASON_INDUCED_NOT_FORCED = 7,
-    GCD_GC_REASON_INDUCED_COMPACTING = 10,
-    GCD_GC_REASON_INDUCED_AGGRESSIVE = 17,
-};
 enum gcd_gc_type { GCD_GC_BLOCKING = 0, GCD_GC_BACKGROUND = 1 };
 
 #endif

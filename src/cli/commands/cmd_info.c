@@ -105,17 +105,16 @@ static void print_processes(const struct gcd_dump *d)
     }
 }
 
-/* gc_reason, gc.h */
 static const char *gc_reason_word(uint32_t reason)
 {
     switch (reason) {
-    case 1:
+    case GCD_GC_REASON_INDUCED:
         return "induced";
-    case 7:
+    case GCD_GC_REASON_INDUCED_NOT_FORCED:
         return "induced, not forced";
-    case 10:
+    case GCD_GC_REASON_INDUCED_COMPACTING:
         return "induced, compacting";
-    case 17:
+    case GCD_GC_REASON_INDUCED_AGGRESSIVE:
         return "induced, aggressive";
     default:
         return "not induced";
