@@ -3,9 +3,8 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
-from scripted_runtime import Runtime
+from scripted_runtime import Runtime, process_info
 
 SECONDS = 60
 
@@ -26,13 +25,22 @@ def socket_name():
 
 
 class FakeProcess:
-    """Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME, and one thread is called THREAD."""
+    """
+    Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME, and one thread is called THREAD.
+    With LINGER it says that it runs .NET 10, and closes connections LINGER seconds late.
+    """
 
-    def __init__(self, folder, recording, name="fake", thread="python"):
-        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name, thread], env={**os.environ, "TMPDIR": folder},
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, folder, recording, name="fake", thread="python", linger=0):
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name, thread, str(linger)],
+                                        env={**os.environ, "TMPDIR": folder}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.socket = os.path.join(folder, self.process.stdout.readline().strip())
+
+    def sessions(self):
+        """How many it has opened so far."""
+        self.process.stdin.write("?")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
 
     def close(self):
         self.process.kill()
@@ -40,7 +48,7 @@ class FakeProcess:
         os.unlink(self.socket)
 
 
-def serve(recording, name, thread):
+def serve(recording, name, thread, linger):
     waiting = threading.Thread(target=threading.Event().wait, daemon=True)
     waiting.start()
     with open(f"/proc/self/task/{waiting.native_id}/comm", "w", encoding="ascii") as f:
@@ -49,11 +57,13 @@ def serve(recording, name, thread):
         f.write(name)
     with open(recording, "rb") as f:
         data = f.read()
-    runtime = Runtime(os.path.join(os.environ["TMPDIR"], socket_name()), [], silent=True)
+    info = process_info(name, "Linux", "x64", name, "10.0.0") if float(linger) > 0 else None
+    runtime = Runtime(os.path.join(os.environ["TMPDIR"], socket_name()), [], silent=True, info=info)
+    runtime.linger = float(linger)
     runtime.streams = SameTrace(data)
     print(socket_name(), flush=True)
     while sys.stdin.read(1):
-        time.sleep(1)
+        print(runtime.opened, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Runtimes of .NET Core 3 that follow a script: they speak the diagnostic protocol at a Unix socket, and send what a test gives them."""
+import os
 import socket
 import struct
 import threading
@@ -13,11 +14,20 @@ def reply(command, payload):
     return b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 20 + len(payload), 0xFF, command, 0) + payload
 
 
+def process_info(*texts):
+    """The answer of .NET 7: command line, system, architecture, assembly, version of the runtime."""
+    texts = [(t + "\0").encode("utf-16-le") for t in texts]
+    return struct.pack("<Q16s", os.getpid(), b"c" * 16) + b"".join(struct.pack("<I", len(t) // 2) + t for t in texts)
+
+
 SESSION = reply(OK, struct.pack("<Q", 7))
 
 
 class ScriptedRuntime:
-    """Serves each connection in its own thread; a subclass answers a command in answer(), which returns True to keep the connection open."""
+    """Serves each connection in its own thread; a subclass answers a command in answer(), which returns True to keep the connection open.  The others are closed LINGER
+    seconds later, as a busy runtime does."""
+
+    linger = 0
 
     def __init__(self, path):
         self.server = socket.socket(socket.AF_UNIX)
@@ -43,6 +53,7 @@ class ScriptedRuntime:
         except (OSError, struct.error):
             pass
         if not keep:
+            time.sleep(self.linger)
             connection.close()
 
     def answer(self, _command, connection):

@@ -6,13 +6,12 @@ import json
 import os
 import stat
 import shutil
-import struct
 import subprocess
 import sys
 import unicodedata
 
 from cli_support import HAVE_SQLITE, PROGRAM, CliTest, main, small_trace, trace, trace_bytes, types_trace
-from scripted_runtime import Runtime
+from scripted_runtime import Runtime, process_info
 from terminal import Terminal
 
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write
@@ -333,8 +332,7 @@ def live_as(name, arguments, stream):
     ctypes.CDLL(None).prctl(15, os.fsencode(name), 0, 0, 0)          # PR_SET_NAME
     with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
         start = f.read().rpartition(")")[2].split()[19]
-    texts = ((t + "\0").encode("utf-16-le") for t in (arguments, arguments, arguments, arguments, arguments))
-    info = struct.pack("<Q16s", os.getpid(), b"c" * 16) + b"".join(struct.pack("<I", len(t) // 2) + t for t in texts)
+    info = process_info(*[arguments] * 5)
     path = os.path.join(os.environ["TMPDIR"], f"dotnet-diagnostic-{os.getpid()}-{start}-socket")
     with open(stream, "rb") as f:
         data = f.read()

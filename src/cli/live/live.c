@@ -62,20 +62,16 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
     return 0;
 }
 
-/*
- * Are all other listeners of the process gone?  A killed client keeps its session, and the types
- * described to it, until the runtime next sends something to it; the heap walk of the attempt did.
- */
-static bool others_have_gone(const struct live *l)
+bool live_is_alone(const struct live *l, unsigned wait_ms)
 {
     uint64_t start = live_now_ms();
     while (l->pid != 0 && l->port == NULL) {
         uint32_t n = gcd_ipc_connections(l->pid, l->path);
         if (n == 0)
             return true;
-        if (n == GCD_IPC_UNKNOWN || live_now_ms() - start > GONE_MS || cli_canceled)
+        if (n == GCD_IPC_UNKNOWN || live_now_ms() - start > wait_ms || cli_canceled)
             return false;
-        (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 20 * 1000000L }, NULL);
+        (void)nanosleep(&(struct timespec){ .tv_nsec = wait_ms / 20 * 1000000L }, NULL);
     }
     return false;
 }
@@ -106,7 +102,9 @@ static uint32_t again(const struct live *l, const struct live_attempt *now)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
     if (live_attempt_lost(now))
         return next_buffer(l, now);
-    bool gone = live_attempt_undescribed(now) && others_have_gone(l) && time_left_ms(l) > 0;
+    /* A killed client keeps its session, and the types described to it, until the runtime next
+     * sends something to it; the heap walk of the attempt did. */
+    bool gone = live_attempt_undescribed(now) && live_is_alone(l, GONE_MS) && time_left_ms(l) > 0;
     return gone ? now->buffer_mb : 0;
 }
 

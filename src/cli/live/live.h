@@ -134,6 +134,10 @@ bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A better than B?  An attempt that broke off is never better. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
 
+/* live.c: is nobody else connected to the process?  Waits for it for up to WAIT_MS; false also when
+ * that is not known. */
+bool live_is_alone(const struct live *l, unsigned wait_ms);
+
 /* live.c: adds the memory of the process, which was read before it was disturbed. */
 void live_keep_memory(const struct live *l, struct gcd_dump *d);
 

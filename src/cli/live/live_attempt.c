@@ -17,6 +17,9 @@
 #include <string.h>
 
 #define SILENCE_MS 5000u
+/* A busy runtime closes the connection by which we found it only a while after we did: it was taken
+ * for another tool's in 1 of 30 dumps under load. */
+#define ALONE_MS   200u
 #define SAMPLE_MS  100u
 /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
 #define PATIENCE_MS 8000u
@@ -144,8 +147,7 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         .buffer_mb = a->buffer_mb,
         .most_bytes = most_bytes,
         /* a listener inside the process may have the types, too: then the next attempt gets them */
-        .alone = a->number == 1 && l->pid != 0 && l->port == NULL &&
-                 gcd_ipc_connections(l->pid, l->path) == 0,
+        .alone = a->number == 1 && live_is_alone(l, ALONE_MS),
         .rundown = l->args->live.rundown,
         .timeout_ms = timeout_ms,
         .stall_ms = l->args->live.must_progress ? STALL_MS : 0,
