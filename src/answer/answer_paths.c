@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -79,67 +78,16 @@ struct placed {
     const struct line *entry, *element;
 };
 
-/* ---- keys ---- */
-
-/* Is WORD the last part of the name of FIELD, whatever marks it as private: "_key", "Item.Key"? */
-static bool is_called(const struct gcd_field *field, const char *word)
-{
-    size_t n = strlen(word), all = field->name != NULL ? strlen(field->name) : 0;
-    return all >= n && strcasecmp(field->name + all - n, word) == 0 &&
-           (all == n || field->name[all - n - 1] == '_' || field->name[all - n - 1] == '.');
-}
-
-/*
- * The key under which ENTRY, an entry of a dictionary or an array of them, has VALUE.  References
- * come in the order of memory: that to the key is right before that to the value.
- * GCD_NODE_NONE: there is none, or it is not certain.
- */
-static uint32_t key_of(const struct filling *f, uint32_t entry, uint32_t value)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(f->graph, entry, &n);
-    for (size_t i = 1; i < n; i++) {
-        if (edges[i] != value)
-            continue;
-        struct gcd_field of_value = gcd_fields_get(f->fields, entry, i),
-                         of_key = gcd_fields_get(f->fields, entry, i - 1);
-        bool certain = of_value.slot != GCD_SLOT_NONE && of_key.slot != GCD_SLOT_NONE;
-        return certain && is_called(&of_key, "key") &&
-                       (is_called(&of_value, "value") || is_called(&of_value, "val"))
-                   ? edges[i - 1]
-                   : GCD_NODE_NONE;
-    }
-    return GCD_NODE_NONE;
-}
-
-#define KEY_CHARACTERS 40u
-
-/* The text of the key by which P holds its element; utf8 NULL = not known. */
-static struct gcd_text key_text(const struct filling *f, const struct placed *p)
-{
-    struct gcd_text none = { .utf8 = NULL };
-    if (f->of->values == NULL || p->element == NULL || p->element->step.dependent ||
-        p->entry->step.node == GCD_NODE_NONE || p->element->step.node == GCD_NODE_NONE)
-        return none;
-    uint32_t key = key_of(f, p->entry->step.node, p->element->step.node);
-    uint32_t text = key != GCD_NODE_NONE
-                        ? gcd_values_find(f->of->values, gcd_graph_node_address(f->graph, key))
-                        : GCD_TEXT_NONE;
-    return text != GCD_TEXT_NONE ? gcd_values_text(f->of->values, text) : none;
-}
-
-/* "[\"tenant-42\"]"; and the cell "key". */
+/* "[\"tenant-42\"]" for the key by which P holds its element; and the cell "key". */
 static const char *put_key(const struct filling *f, const struct placed *p)
 {
-    char quoted[ANSWER_QUOTED_BYTES];
-    struct gcd_text t = key_text(f, p);
-    if (t.utf8 == NULL)
+    if (p->element == NULL || p->element->step.dependent)
         return "";
-    const char *secret = f->of->raw ? NULL : gcd_secret_name(t.utf8, t.bytes);
-    if (secret != NULL)
-        return answer_keep(f->a, "[(%s)]", secret);
-    answer_format(f->a, "key", "%.*s", (int)t.bytes, t.utf8);
-    return answer_keep(f->a, "[%s]", answer_quoted(t.utf8, t.bytes, t.cut, KEY_CHARACTERS, quoted));
+    struct answer_entry e = { .session = f->of->session,
+                              .entry = p->entry->step.node,
+                              .value = p->element->step.node,
+                              .of_collection = p->entry != p->line };
+    return answer_key(f->a, "key", &e);
 }
 
 /* By which field the object of P holds the next one. */

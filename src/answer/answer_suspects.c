@@ -33,6 +33,7 @@ static const struct answer_column path_columns[] = {
     FIELD("fold", ANSWER_TEXT),
     FIELD("field", ANSWER_TEXT),
     FIELD("element", ANSWER_COUNT),
+    FIELD("key", ANSWER_TEXT),
 };
 static const struct answer_shape path_shape = ANSWER_SHAPE(path_columns);
 
@@ -92,6 +93,8 @@ static const struct answer_column suspect_columns[] = {
     ROWS("content", ANSWER_FOR_PROGRAMS, &answer_parts_shape),
     ROWS("own_types", ANSWER_FOR_ALL, &answer_parts_shape),
     ROWS("sites", ANSWER_FOR_PROGRAMS, &answer_site_parts_shape),
+    FIELD("keys", ANSWER_TEXT),
+    ROWS("key_beginnings", ANSWER_FOR_PROGRAMS, &answer_keys_shape),
 };
 const struct answer_shape answer_suspects_shape = ANSWER_SHAPE(suspect_columns);
 
@@ -161,6 +164,29 @@ static struct gcd_field field_of_step(const struct answer_of_suspects *of,
                : GCD_FIELD_UNKNOWN;
 }
 
+/* The last of the steps that step I stands for: a collection for its internals behind it. */
+static size_t last_inside(const struct gcd_suspect *s, size_t i)
+{
+    while (i + 1 < s->path_count && s->path[i + 1].fold == GCD_FOLD_INSIDE)
+        i++;
+    return i;
+}
+
+/* "[\"tenant-42\"]" for the key by which step I holds the next one; and the cell CELL. */
+static const char *put_key(struct answer *a, const char *cell, const struct answer_of_suspects *of,
+                           const struct gcd_suspect *s, size_t i)
+{
+    size_t last = last_inside(s, i), next = last + 1;
+    if (next >= s->path_count || s->path[next].dependent || s->path[last].skipped ||
+        s->path[next].skipped || s->path[i].repeats > 1)
+        return "";
+    struct answer_entry e = { .session = of->session,
+                              .entry = s->path[last].node,
+                              .value = s->path[next].node,
+                              .of_collection = last > i };
+    return answer_key(a, cell, &e);
+}
+
 /* The text of step I, which is the type of its object with a remark, after BEFORE. */
 static void put_step_text(struct answer *a, const char *key, const struct answer_of_suspects *of,
                           const struct gcd_suspect *s, size_t i, const char *before)
@@ -184,7 +210,8 @@ static void put_step_text(struct answer *a, const char *key, const struct answer
         answer_format(a, key, "%s%s, %s of them one behind the other%s", before, type,
                       GCD_DIGITS(step->repeats), remark);
     else
-        answer_format(a, key, "%s%s%s%s%s", before, type, field, elements, remark);
+        answer_format(a, key, "%s%s%s%s%s%s", before, type, field, put_key(a, NULL, of, s, i),
+                      elements, remark);
 }
 
 /* The end of the hidden steps from I on, and the text for them. */
@@ -213,6 +240,7 @@ static void put_step(struct answer *a, const struct answer_of_suspects *of,
         answer_fold(a, of->origins, step->type, (enum gcd_fold)step->fold);
     struct gcd_field via = field_of_step(of, s, i);
     answer_field(a, &via);
+    (void)put_key(a, "key", of, s, i);
 }
 
 static void put_path(struct answer *a, const struct answer_of_suspects *of,
@@ -369,6 +397,34 @@ static bool put_sites(struct answer *a, const struct answer_of_suspects *of,
     return ok;
 }
 
+uint32_t answer_suspect_collection(const struct answer_of_suspects *of, const struct gcd_suspect *s)
+{
+    const struct gcd_collections *c;
+    if (s->kind == GCD_SUSPECT_OBJECT && s->collection != NULL)
+        return s->node;
+    if (s->kind != GCD_SUSPECT_TYPE || s->path_count < 2 ||
+        gcd_session_collections(of->session, NULL, &c, NULL) != GCD_OK)
+        return GCD_NODE_NONE;
+    size_t i = s->path_count - 1; /* one of the objects */
+    while (i > 0 && s->path[i - 1].fold == GCD_FOLD_INSIDE)
+        i--;
+    return i > 0 && !s->path[i - 1].skipped && gcd_collections_has_inside(c, s->path[i - 1].type)
+               ? s->path[i - 1].node
+               : GCD_NODE_NONE;
+}
+
+static gcd_status put_keys(struct answer *a, const struct answer_of_suspects *of,
+                           const struct gcd_suspect *s, struct gcd_error *err)
+{
+    const char *sentence;
+    uint32_t node = answer_suspect_collection(of, s);
+    gcd_status st =
+        answer_keys(of->session, node, answer_rows(a, "key_beginnings"), &sentence, err);
+    if (st == GCD_OK)
+        answer_text(a, "keys", sentence);
+    return st;
+}
+
 gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
                            struct gcd_error *err)
 {
@@ -400,10 +456,12 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
         answer_text(a, "evidence", s->evidence);
         put_elements(a, of, s);
         put_rows(a, of, s);
-        if (!put_sites(a, of, s)) {
+        gcd_status st = put_sites(a, of, s) ? put_keys(a, of, s, err)
+                                            : gcd_fail_nomem(err, "finding the site of a suspect");
+        if (st != GCD_OK) {
             answer_free(a);
             *ret = NULL;
-            return gcd_fail_nomem(err, "finding the site of a suspect");
+            return st;
         }
     }
     return GCD_OK;

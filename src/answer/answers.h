@@ -134,17 +134,34 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
 const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
                           char ret[ANSWER_QUOTED_BYTES]);
 
+/* ---- answer_keys.c: the keys of dictionaries ---- */
+
+/* ENTRY, part of a collection or not, has VALUE: gcd_key_of. */
+struct answer_entry {
+    struct gcd_session *session;
+    uint32_t entry, value;
+    bool of_collection;
+};
+/* "[\"tenant-42\"]" for the key of E, "" = not known, or it may not be seen; its text in CELL of A,
+ * unless that is NULL.  The result belongs to A. */
+const char *answer_key(struct answer *a, const char *cell, const struct answer_entry *e);
+/*
+ * The keys of the collection NODE: a sentence in *RET_SENTENCE, which belongs to GROUPS, NULL =
+ * none are known; and by their beginnings in GROUPS.
+ */
+extern const struct answer_shape answer_keys_shape;
+gcd_status answer_keys(struct gcd_session *s, uint32_t node, struct answer *groups,
+                       const char **ret_sentence, struct gcd_error *err);
+
 /* ---- answer_paths.c ---- */
 
 struct answer_of_paths {
     struct gcd_session *session;
     const struct gcd_context *call; /* may be NULL */
     const struct gcd_paths *paths;
-    uint32_t object, max;            /* at most MAX paths */
-    bool to_root;                    /* lines from the object to the root */
-    bool folds;                      /* without hidden steps */
-    const struct gcd_values *values; /* to show the keys of dictionaries; NULL = none */
-    bool raw;                        /* also those that look like a secret */
+    uint32_t object, max; /* at most MAX paths */
+    bool to_root;         /* lines from the object to the root */
+    bool folds;           /* without hidden steps */
 };
 extern const struct answer_shape answer_object_paths_shape;
 /* The ways by which one object is held, as lines. */
@@ -170,6 +187,10 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
 /* NULL: out of memory, like the next three. */
 struct answer *answer_parts(const struct answer_of_suspects *of,
                             const struct gcd_suspect_part *parts, size_t n);
+/* The collection whose keys tell what S is: S itself, or what holds the objects of a type;
+ * GCD_NODE_NONE. */
+uint32_t answer_suspect_collection(const struct answer_of_suspects *of,
+                                   const struct gcd_suspect *s);
 /* What is large and no fault. */
 struct answer *answer_notes(const struct answer_of_suspects *of);
 /* The path of S from its root, for people; FOLDS: without hidden steps. */

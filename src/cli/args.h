@@ -206,6 +206,14 @@ struct cli_args {
     struct cli_sites_args sites;
 };
 
+/* The values that are read: those to keep, or texts to show. */
+static inline enum gcd_values_kind cli_values_wanted(const struct cli_args *args)
+{
+    return args->dump.values == GCD_VALUES_NONE && args->view.values != CLI_VALUES_HIDDEN
+               ? GCD_VALUES_STRINGS
+               : args->dump.values;
+}
+
 /* Do ARGS name a process? */
 static inline bool cli_is_live(const struct cli_args *args)
 {

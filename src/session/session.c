@@ -101,6 +101,16 @@ void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites)
     s->sites = sites;
 }
 
+void gcd_session_show_values(struct gcd_session *s, const struct gcd_shown_values *shown)
+{
+    s->shown = *shown;
+}
+
+struct gcd_shown_values gcd_session_shown_values(const struct gcd_session *s)
+{
+    return s->shown;
+}
+
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s)
 {
     return s->sites;
@@ -246,6 +256,24 @@ gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_contex
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
     (void)pthread_mutex_lock(&s->describing);
     gcd_status st = gcd_collection_describe(s->collections, node, ret, err);
+    (void)pthread_mutex_unlock(&s->describing);
+    return st;
+}
+
+gcd_status gcd_session_keys(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                            struct gcd_keys **ret, struct gcd_error *err)
+{
+    struct gcd_keys_question question = { .graph = s->graph, .shown = s->shown };
+    if (s->shown.values == NULL)
+        return GCD_END;
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
+    GCD_TRY(need(s, PART_BIT(PART_FIELDS), call, err));
+    GCD_TRY(need(s, PART_BIT(PART_DOMINATORS), call, err));
+    question.collections = s->collections;
+    question.fields = s->fields;
+    question.dominators = s->dominators;
+    (void)pthread_mutex_lock(&s->describing);
+    gcd_status st = gcd_keys_new(&question, node, call, ret, err);
     (void)pthread_mutex_unlock(&s->describing);
     return st;
 }

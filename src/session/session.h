@@ -45,9 +45,10 @@ struct gcd_session {
     struct gcd_alloc user, alloc;       /* ALLOC forwards to USER, one call at a time */
     struct gcd_locked_alloc locked;
     struct gcd_sites *sites; /* or NULL */
-    pthread_mutex_t lock;    /* protects RUNNING */
-    pthread_cond_t moved;    /* a bit of RUNNING was cleared */
-    unsigned running;        /* PART_BIT of the parts that a thread computes */
+    struct gcd_shown_values shown;
+    pthread_mutex_t lock; /* protects RUNNING */
+    pthread_cond_t moved; /* a bit of RUNNING was cleared */
+    unsigned running;     /* PART_BIT of the parts that a thread computes */
     /* PART_BIT of the finished parts: their members below may be read */
     atomic_uint done;
     pthread_mutex_t describing; /* protects COLLECTIONS while one is described */

@@ -94,6 +94,26 @@ class Values(LiveTest):
         facts = self.facts("x.nettrace")
         self.assertEqual((facts["collected"], facts["changed"], facts["unread"]), (0, 0, 0))
 
+    def test_suspects_have_the_keys_of_their_collections(self):
+        """Each kind of collection has the keys that the program made, by their beginning; a dictionary with texts as values has those of other objects."""
+        n = 500
+        wanted = {kind: {42: 300, 3: 100, 4: 100} for kind in ("concurrent", "sorted", "listed", "immutable", "sortedimmutable", "frozen", "seen")}
+        wanted.update(plain={42: 270, 3: 70, 4: 110}, mixed={42: 150, 3: 50, 4: 50})
+        wanted["plain"] = {42: 300, 3: 50, 4: 100}
+        leaks = ("leaks", self.path("keys.nettrace"), "--min-bytes", "20K", "--share", 1)
+        for runtime in RUNTIMES if LONG else {own_runtime(), RUNTIMES[-1]}:
+            with self.subTest(runtime), self.start("keys", n, runtime=runtime) as target:
+                self.collect(target, "keys.nettrace", "--values", "strings")
+                self.assertNotIn("tenant", self.gcdumpc(*leaks).stdout + self.gcdumpc(*leaks, "--json").stdout)
+                found = {}
+                for s in json.loads(self.gcdumpc(*leaks, "--show-values", "--json").stdout)["suspects"]:
+                    if s["keys"]:
+                        kind = re.search(r"/(\w+)-\d", s["keys"])[1]
+                        found[kind] = {int(re.fullmatch(r"user:tenant-(\d+)/", g["beginning"])[1]): g["count"] for g in s["key_beginnings"]}
+                self.assertEqual(found, wanted)
+                self.assertRegex(self.gcdumpc(*leaks, "--show-values").stdout, r'\n +\d+ keys, such as "user:tenant-3/')
+                self.assertRegex(self.gcdumpc("leaks", "--pid", target.pid, *leaks[2:], "--show-values").stdout, r"\n +\d+ keys, such as ")
+
     def test_values_are_kept_only_if_they_are_asked_for(self):
         with self.start("still", 1000) as target:
             self.collect(target, "none.nettrace")

@@ -84,6 +84,12 @@ uint64_t gcd_values_bytes(const struct gcd_values *v);
 
 /* ---- secrets ---- */
 
+/* Which values people may see. */
+struct gcd_shown_values {
+    const struct gcd_values *values; /* NULL = none */
+    bool raw;                        /* also those that look like a secret */
+};
+
 /*
  * What a text looks like: "e-mail address", "connection string", "token"; NULL = nothing to hide.
  * A guess by a table of forms (src/values/README.md), so that nothing is shown by accident.

@@ -133,15 +133,21 @@ static gcd_status add_suspect(struct browse_view *v, const struct gcd_suspect *s
                                      .suspects = m->suspects,
                                      .shown = shown(m) };
     char *text = NULL, site[ANSWER_SITE_BYTES];
+    const char *keys = NULL;
     gcd_status st = gcd_session_dominators(m->session, call, &of.dominators, err);
     if (st == GCD_OK)
         st = gcd_session_origins(m->session, call, &of.origins, err);
+    struct answer *groups = answer_new(NULL, &answer_keys_shape);
+    if (st == GCD_OK)
+        st = answer_keys(m->session, answer_suspect_collection(&of, s), groups, &keys, err);
+    if (st == GCD_OK && (!answer_suspect_site(&of, s, NULL, site) ||
+                         asprintf(&text, "%s%s%s%s%s%s%s", s->sentence, site[0] != '\0' ? "\n" : "",
+                                  site, keys != NULL ? "\n" : "", keys != NULL ? keys : "",
+                                  s->advice[0] != '\0' ? "\n" : "", s->advice) < 0))
+        st = browse_no_memory(err);
+    answer_free(groups);
     if (st != GCD_OK)
         return st;
-    if (!answer_suspect_site(&of, s, NULL, site) ||
-        asprintf(&text, "%s%s%s%s%s", s->sentence, site[0] != '\0' ? "\n" : "", site,
-                 s->advice[0] != '\0' ? "\n" : "", s->advice) < 0)
-        return browse_no_memory(err);
     st = browse_add_text(v, text, err);
     if (st != GCD_OK || s->path_count == 0)
         return st;

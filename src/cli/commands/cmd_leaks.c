@@ -122,7 +122,9 @@ static bool print_evidence(const struct leaks *l, int indent, const char *text)
     return ok;
 }
 
-static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown, size_t i)
+/* Number I of SHOWN, which has row I of TABLE. */
+static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown,
+                          const struct answer *table, size_t i)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown, i);
     struct answer_of_suspects of = asked(l, shown);
@@ -133,6 +135,11 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     if (ok && site[0] != '\0') {
         printf("%*s", indent, "");
         ok = print_wrapped(indent, site);
+    }
+    const struct answer_cell *keys = answer_find(table, i, "keys");
+    if (ok && keys != NULL && keys->known) {
+        printf("%*s", indent, "");
+        ok = print_wrapped(indent, keys->text);
     }
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
@@ -216,8 +223,10 @@ static bool print_consumers(const struct leaks *l)
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     ok = ok && print_jam(l);
     if (l->largest != NULL && ok) {
+        struct answer *table = suspects(l, l->largest);
         puts("\nThe largest consumer:");
-        ok = print_suspect(l, l->largest, 0);
+        ok = table != NULL && print_suspect(l, l->largest, table, 0);
+        answer_free(table);
     }
     puts("\nThe largest consumers by type:");
     return ok && print_and_free(consumers(l));
@@ -228,12 +237,14 @@ static bool print_suspects(const struct leaks *l)
     size_t n = gcd_suspects_count(l->suspects);
     if (n == 0)
         return print_consumers(l);
-    bool ok = print_and_free(suspects(l, l->suspects));
+    struct answer *table = suspects(l, l->suspects);
+    bool ok = render_text(table, stdout);
     if (l->shown < n)
         printf("(%s more suspect%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown));
     ok = ok && print_jam(l);
     for (size_t i = 0; i < l->shown && ok; i++)
-        ok = print_suspect(l, l->suspects, i);
+        ok = print_suspect(l, l->suspects, table, i);
+    answer_free(table);
     return ok;
 }
 
@@ -263,9 +274,22 @@ static bool print_notes(const struct leaks *l)
     return ok;
 }
 
+/* That there are texts nobody asked to see. */
+static void print_hint_of_keys(const struct leaks *l)
+{
+    struct answer_of_suspects of = asked(l, l->suspects);
+    bool has = false;
+    for (size_t i = 0; i < l->shown && !has; i++)
+        has = answer_suspect_collection(&of, gcd_suspects_get(l->suspects, i)) != GCD_NODE_NONE;
+    if (has && l->args->view.values == CLI_VALUES_HIDDEN &&
+        cli_summary(&l->d)->values.kind == GCD_VALUES_STRINGS)
+        puts("\nThe texts of strings are known: --show-values shows the keys of collections.");
+}
+
 static bool print_text(const struct leaks *l)
 {
     bool ok = print_suspects(l) && print_notes(l) && print_memory(l);
+    print_hint_of_keys(l);
     if (!ok || !l->args->view.findings)
         return ok;
     puts("\nWhat was looked for, with the largest numbers seen of each kind:");
@@ -401,6 +425,9 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     if (args->output.path != NULL)
         return leaks_page(args);
     enum cli_exit e = cli_open_session(args, CLI_NEED_LEAKS, &l.d);
+    if (e == CLI_DONE && args->view.values != CLI_VALUES_HIDDEN && !cli_is_live(args) &&
+        gcd_session_shown_values(l.d.session).values == NULL)
+        cli_say(l.d.subject, "has no texts of strings, so no keys are shown");
     if (e == CLI_DONE)
         e = analyse(&l);
     if (e == CLI_DONE)

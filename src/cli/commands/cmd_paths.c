@@ -248,8 +248,8 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
     struct cli_args own = *args;
-    if (args->view.object != NULL && !cli_is_live(args)) /* it shows under which keys it is held */
-        own.dump.values = GCD_VALUES_STRINGS;
+    if (args->view.object != NULL && !cli_is_live(args) && args->view.values == CLI_VALUES_HIDDEN)
+        own.view.values = CLI_VALUES_MASKED; /* it shows under which keys it is held */
     enum cli_exit e = cli_open_session(&own, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
         e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types)

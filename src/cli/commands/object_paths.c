@@ -71,8 +71,6 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
         .max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : CLI_DEFAULT_PATHS,
         .to_root = args->view.to_root,
         .folds = cli_folds(args),
-        .values = d->dump != NULL ? gcd_dump_values(d->dump) : NULL,
-        .raw = args->view.values == CLI_VALUES_RAW,
     };
     struct gcd_error err = GCD_ERROR_INIT;
     struct cli_titled titled = { .key = "paths" };

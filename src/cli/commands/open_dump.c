@@ -64,7 +64,7 @@ static bool wants_layouts(const struct cli_args *args, enum cli_need need)
 static bool lacks_values(const struct cli_args *args, const struct cli_dump *d)
 {
     const struct gcd_values_facts *f = &cli_summary(d)->values;
-    return d->live && args->dump.values != GCD_VALUES_NONE &&
+    return d->live && cli_values_wanted(args) != GCD_VALUES_NONE &&
            (f->kind == GCD_VALUES_NONE || f->collected + f->changed + f->unread > 0);
 }
 
@@ -132,7 +132,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk,
         .no_layouts = !wants_layouts(args, need),
-        .values = args->dump.values != GCD_VALUES_NONE || records(args, need),
+        .values = cli_values_wanted(args) != GCD_VALUES_NONE || records(args, need),
         .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {
@@ -189,6 +189,11 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     free(mine);
+    struct gcd_shown_values shown = { .raw = args->view.values == CLI_VALUES_RAW };
+    if (args->view.values != CLI_VALUES_HIDDEN && d->dump != NULL)
+        shown.values = gcd_dump_values(d->dump);
+    if (e == CLI_DONE)
+        gcd_session_show_values(d->session, &shown);
     return e == CLI_DONE ? take_sites(args, d) : e;
 }
 

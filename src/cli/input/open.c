@@ -195,7 +195,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     struct gcd_image_options image = {
         .with_dead = args->dump.with_dead,
         .files = how->files,
-        .values = { .kind = args->dump.values, .max_string = (uint32_t)args->dump.max_string }
+        .values = { .kind = cli_values_wanted(args), .max_string = (uint32_t)args->dump.max_string }
     };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;

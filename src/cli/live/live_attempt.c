@@ -19,8 +19,8 @@
 #define SILENCE_MS 5000u
 /* A busy runtime closes the connection by which we found it only a while after we did: it was taken
  * for another tool's in 1 of 30 dumps under load. */
-#define ALONE_MS   200u
-#define SAMPLE_MS  100u
+#define ALONE_MS  200u
+#define SAMPLE_MS 100u
 /* after this wait, a message says what it waits for; shorter than any wait that ends by itself */
 #define PATIENCE_MS 8000u
 /* Without progress for so long, it is the turn of the next process.  The garbage collection of a

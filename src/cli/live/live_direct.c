@@ -55,7 +55,7 @@ enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret)
     struct gcd_direct_options options = {
         .context = cli_context(args, NULL),
         .image = { .with_dead = args->dump.with_dead,
-                   .values = { .kind = args->dump.values,
+                   .values = { .kind = cli_values_wanted(args),
                                .max_string = (uint32_t)args->dump.max_string } },
         .max_stop_ns = args->live.max_stop_ms * NS_PER_MS,
         .max_stop_total_ns = args->live.max_stop_total_ms * NS_PER_MS,

@@ -59,7 +59,7 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
     struct gcd_values_watch_options o = { .context = { .alloc = cli_alloc(),
                                                        .limits = &l->args->limits.input,
                                                        .cancel = &cli_canceled },
-                                          .values = { .kind = l->args->dump.values,
+                                          .values = { .kind = cli_values_wanted(l->args),
                                                       .max_string =
                                                           (uint32_t)l->args->dump.max_string },
                                           .read = read_memory,
@@ -72,7 +72,7 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
 void live_values_begin(const struct live *l, struct live_attempt *a)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (l->args->dump.values == GCD_VALUES_NONE)
+    if (cli_values_wanted(l->args) == GCD_VALUES_NONE)
         return;
     if (l->pid == 0)
         give_up(a, "which process it is, is not known here");

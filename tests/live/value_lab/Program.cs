@@ -3,10 +3,14 @@
 //
 //     ValueLab churn N [collect]   pairs {text "pair-K-…", K bytes}, of which a tenth is replaced again and again; with "collect" it forces compacting
 //                                  collections.  The size of the bytes is in a dump, so it tells which text is right
+//     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
 //
 // It prints "open" when everything is there, and ends with its standard input.
 using System.Buffers.Binary;
+using System.Collections.Concurrent;
+using System.Collections.Frozen;
+using System.Collections.Immutable;
 using System.Security.Cryptography;
 using System.Text;
 
@@ -18,8 +22,45 @@ sealed class Pair(int id)
     public readonly byte[] Mark = new byte[id % 997];
 }
 
+sealed class Session
+{
+    public readonly byte[] Data = new byte[200];
+}
+
+// Each in a field of its own.
+sealed class Shelves
+{
+    public readonly Dictionary<string, Session> Plain;
+    public readonly ConcurrentDictionary<string, Session> Concurrent;
+    public readonly SortedDictionary<string, Session> Sorted;
+    public readonly SortedList<string, Session> Listed;
+    public readonly ImmutableDictionary<string, Session> Immutable;
+    public readonly ImmutableSortedDictionary<string, Session> ImmutableSorted;
+    public readonly FrozenDictionary<string, Session> Frozen;
+    public readonly Dictionary<string, object> Mixed;
+    public readonly HashSet<string> Seen;
+
+    public Shelves(int n)
+    {
+        Plain = new(Pairs("plain", n));
+        foreach (var key in Plain.Keys.Where((_, i) => i % 10 == 3).ToArray())     // leaves holes
+            Plain.Remove(key);
+        Concurrent = new(Pairs("concurrent", n));
+        Sorted = new(new Dictionary<string, Session>(Pairs("sorted", n)));
+        Listed = new(new Dictionary<string, Session>(Pairs("listed", n)));
+        Immutable = Pairs("immutable", n).ToImmutableDictionary();
+        ImmutableSorted = Pairs("sortedimmutable", n).ToImmutableSortedDictionary();
+        Frozen = Pairs("frozen", n).ToFrozenDictionary();
+        Mixed = Pairs("mixed", n).Select((p, i) => KeyValuePair.Create(p.Key, i % 2 == 0 ? p.Value : (object)$"text {i}")).ToDictionary();
+        Seen = Pairs("seen", n).Select(p => p.Key).ToHashSet();
+    }
+
+    static IEnumerable<KeyValuePair<string, Session>> Pairs(string kind, int n) => Enumerable.Range(0, n).Select(i => KeyValuePair.Create($"user:tenant-{(i % 5 < 3 ? 42 : i % 5)}/{kind}-{i}", new Session()));
+}
+
 static class Program
 {
+    static Shelves? s_shelves;
     static Pair[] s_pairs = [];
     static string[] s_texts = [];
     static byte[]?[] s_garbage = [];
@@ -28,6 +69,14 @@ static class Program
     {
         var n = int.Parse(args[1]);
         var quit = new Thread(() => { Console.In.ReadToEnd(); Environment.Exit(0); }) { IsBackground = true };
+        if (args[0] == "keys")
+        {
+            s_shelves = new Shelves(n);
+            Console.WriteLine("open");
+            Console.In.ReadToEnd();
+            GC.KeepAlive(s_shelves);
+            return;
+        }
         if (args[0] == "still")
         {
             s_texts = new string[n];

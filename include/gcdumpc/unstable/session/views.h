@@ -13,6 +13,7 @@
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/keys.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/sites.h>
@@ -21,6 +22,10 @@
 void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
 /* NULL: it has none. */
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
+
+/* Which values of the dump people may see; none at first.  No other thread uses S yet. */
+void gcd_session_show_values(struct gcd_session *s, const struct gcd_shown_values *shown);
+struct gcd_shown_values gcd_session_shown_values(const struct gcd_session *s);
 
 /* Those by line and type, with the origins below; NULL = it has no sites. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,
@@ -67,6 +72,13 @@ GCD_MUST_CHECK gcd_status gcd_session_collections(struct gcd_session *s,
 GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s,
                                                  const struct gcd_context *call, uint32_t node,
                                                  struct gcd_collection *ret, struct gcd_error *err);
+/*
+ * [gcd_keys_new] The keys of NODE, as far as they may be seen; the caller frees them.  One thread
+ * at a time.
+ */
+GCD_MUST_CHECK gcd_status gcd_session_keys(struct gcd_session *s, const struct gcd_context *call,
+                                           uint32_t node, struct gcd_keys **ret,
+                                           struct gcd_error *err);
 /* [gcd_fold_path] Which of STEPS[N] to hide; one thread at a time. */
 GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s,
                                                 const struct gcd_context *call,

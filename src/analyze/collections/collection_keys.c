@@ -1,0 +1,176 @@
+/*
+ * Which key leads to which value.  The references of an entry come in the order of memory, the key
+ * before the value; in a collection no value is without a key.
+ */
+#include <gcdumpc/unstable/keys.h>
+
+#include <string.h>
+#include <strings.h>
+
+#include "analyze/collections/collections.h"
+#include "base/context.h"
+#include "base/error.h"
+
+#define CHECK_EVERY (UINT32_C(1) << 20)
+/* References of an object with one entry: more are none. */
+#define ENTRY_REFERENCES 16u
+
+struct taking {
+    struct gcd_collections *c;
+    const struct gcd_fields *f;
+    gcd_key_fn take;
+    void *ctx;
+    bool is_set;
+};
+
+/* Is WORD the last part of the name of FIELD, whatever marks it as private: "_key", "Item.Key"? */
+static bool is_called(const char *name, const char *word)
+{
+    size_t n = strlen(word), all = name != NULL ? strlen(name) : 0;
+    return all >= n && strcasecmp(name + all - n, word) == 0 &&
+           (all == n || name[all - n - 1] == '_' || name[all - n - 1] == '.');
+}
+
+static bool is_value(const struct gcd_field *field)
+{
+    return field->slot != GCD_SLOT_NONE &&
+           (is_called(field->name, "value") || is_called(field->name, "val"));
+}
+
+static bool is_key(const struct gcd_field *field)
+{
+    return field->slot != GCD_SLOT_NONE && is_called(field->name, "key");
+}
+
+/* Is VALUE a field of TYPE for values, and the one before it in the layout that of its key? */
+static bool follows_key(const struct gcd_fields *f, uint32_t type, const struct gcd_field *value)
+{
+    uint32_t first;
+    (void)gcd_fields_of_type(f, type, &first);
+    return is_value(value) && value->slot > first &&
+           is_called(gcd_fields_slot_name(f, value->slot - 1), "key");
+}
+
+uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t entry,
+                    uint32_t value, bool of_collection)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, entry, &n);
+    for (size_t i = 1; i < n; i++) {
+        if (edges[i] != value)
+            continue;
+        struct gcd_field to_value = gcd_fields_get(f, entry, i),
+                         to_key = gcd_fields_get(f, entry, i - 1);
+        bool known = of_collection ? follows_key(f, gcd_graph_node_type(g, entry), &to_value)
+                                   : is_value(&to_value) && is_key(&to_key);
+        return known ? edges[i - 1] : GCD_NODE_NONE;
+    }
+    return GCD_NODE_NONE;
+}
+
+/* ---- the entries of a collection ---- */
+
+static gcd_status take_entry(const struct taking *t, uint32_t holder, uint32_t key, uint32_t value,
+                             struct gcd_error *err)
+{
+    struct gcd_key_pair pair = {
+        .key = key, .value = value, .key_holder = holder, .value_holder = holder
+    };
+    return t->take(t->ctx, &pair, err);
+}
+
+/* An array of entries. */
+static gcd_status take_array(const struct taking *t, uint32_t node, struct gcd_error *err)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(t->c->g, node, &n);
+    uint32_t type = gcd_graph_node_type(t->c->g, node), key = GCD_NODE_NONE;
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_field field = gcd_fields_get(t->f, node, i);
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(t->c->context.cancel, err));
+        if (t->is_set ? is_value(&field) : i > 0 && follows_key(t->f, type, &field)) {
+            GCD_TRY(t->is_set ? take_entry(t, node, edges[i], GCD_NODE_NONE, err)
+                              : take_entry(t, node, edges[i - 1], edges[i], err));
+            key = GCD_NODE_NONE;
+            continue;
+        }
+        if (key != GCD_NODE_NONE) /* its value is null, or no object */
+            GCD_TRY(take_entry(t, node, key, GCD_NODE_NONE, err));
+        key = is_key(&field) ? edges[i] : GCD_NODE_NONE;
+    }
+    return key != GCD_NODE_NONE ? take_entry(t, node, key, GCD_NODE_NONE, err) : GCD_OK;
+}
+
+/* An object with one entry. */
+static gcd_status take_node(const struct taking *t, uint32_t node, struct gcd_error *err)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(t->c->g, node, &n);
+    uint32_t key = GCD_NODE_NONE, value = GCD_NODE_NONE;
+    for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
+        struct gcd_field field = gcd_fields_get(t->f, node, i);
+        bool item = t->is_set && field.slot != GCD_SLOT_NONE && is_called(field.name, "item");
+        if (is_key(&field) || item)
+            key = edges[i];
+        else if (is_value(&field))
+            value = edges[i];
+    }
+    return key != GCD_NODE_NONE ? take_entry(t, node, key, value, err) : GCD_OK;
+}
+
+/* The object to which NODE refers by the field called WORD; GCD_NODE_NONE. */
+static uint32_t part_called(const struct taking *t, uint32_t node, const char *word)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(t->c->g, node, &n);
+    for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
+        struct gcd_field field = gcd_fields_get(t->f, node, i);
+        if (field.slot != GCD_SLOT_NONE && is_called(field.name, word))
+            return edges[i];
+    }
+    return GCD_NODE_NONE;
+}
+
+/* A collection with an array of keys and one of values (SortedList, frozen ones): as many values as
+ * keys, none of which is null, are those of the keys. */
+static gcd_status take_arrays(const struct taking *t, uint32_t node, struct gcd_error *err)
+{
+    uint32_t keys = part_called(t, node, "keys"), values = part_called(t, node, "values");
+    if (keys == GCD_NODE_NONE)
+        return GCD_OK;
+    size_t n, m = 0;
+    const uint32_t *key = gcd_graph_node_edges(t->c->g, keys, &n), *value = NULL;
+    if (values != GCD_NODE_NONE)
+        value = gcd_graph_node_edges(t->c->g, values, &m);
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_key_pair pair = { .key = key[i],
+                                     .value = m == n ? value[i] : GCD_NODE_NONE,
+                                     .key_holder = keys,
+                                     .value_holder = values };
+        GCD_TRY(t->take(t->ctx, &pair, err));
+    }
+    return GCD_OK;
+}
+
+gcd_status gcd_collection_keys(struct gcd_collections *c, const struct gcd_fields *f, uint32_t node,
+                               gcd_key_fn take, void *ctx, struct gcd_error *err)
+{
+    enum gcd_collection_kind kind = gcd_collections_kind(c, gcd_graph_node_type(c->g, node));
+    struct taking t = { c, f, take, ctx,
+                        kind == GCD_COLLECTION_SET || kind == GCD_COLLECTION_SORTED_SET };
+    struct inside in;
+    if (kind == GCD_COLLECTION_NONE || kind == GCD_COLLECTION_ARRAY)
+        return GCD_END;
+    GCD_TRY(collections_walk(c, node, &in, err));
+    gcd_status st = take_arrays(&t, node, err);
+    for (size_t i = 0; i < in.objects && st == GCD_OK; i++) {
+        if (i % CHECK_EVERY == 0)
+            st = gcd_check_canceled(c->context.cancel, err);
+        if (st == GCD_OK && c->inside[i].role == INNER_ENTRIES)
+            st = take_array(&t, c->inside[i].node, err);
+        else if (st == GCD_OK && c->inside[i].role == INNER_NODE)
+            st = take_node(&t, c->inside[i].node, err);
+    }
+    return st;
+}
