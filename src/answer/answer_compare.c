@@ -31,6 +31,7 @@ static const struct answer_column path_columns[] = {
     COLUMN("change", "", ANSWER_TEXT),
     FIELD("depth", ANSWER_COUNT),
     COLUMN("name", "Path", ANSWER_TREE),
+    FIELD("field", ANSWER_TEXT),
     FIELD("fold", ANSWER_TEXT),
 };
 const struct answer_shape answer_diff_shape = ANSWER_SHAPE(diff_columns),

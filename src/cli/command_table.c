@@ -213,9 +213,11 @@ static const struct cli_command commands[] = {
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next",
       CLI_DIFF,
       COMPARED
-      "--paths compares step by step, by the names on the path from the root; steps that changed "
-      "by less than 1 % of\n"
-      "the largest change, less than the 200 largest, or less than --min-bytes, are combined.\n"
+      "--paths compares step by step, by the names on the path from the root, and by the "
+      "fields if both dumps know\n"
+      "them; steps that changed by less than 1 % of the largest change, less than the 200 largest, "
+      "or less than\n"
+      "--min-bytes, are combined.\n"
       "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running "
       "process (--pid).\n" PATTERN THRESHOLDS,
       "  gcdumpc diff old.nettrace.gz new.nettrace.gz --fail-if 'bytes(Shop.*) > +10%'\n" },

@@ -32,14 +32,15 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
         "Item", "List", "Cache", "stack", "Item"
     };
     static const struct gcd_tree_diff_step before[] = {
-        { TOP, 0, 3, 300, 1 },
-        { 0, 1, 2, 200, 4 },
-        { 1, 2, 1, 100, 0 },
-        { TOP, 1, 1, 50, 7 },
+        { TOP, 0, 3, 300, GCD_NAME_NONE, 1 },
+        { 0, 1, 2, 200, GCD_NAME_NONE, 4 },
+        { 1, 2, 1, 100, GCD_NAME_NONE, 0 },
+        { TOP, 1, 1, 50, GCD_NAME_NONE, 7 },
     };
     static const struct gcd_tree_diff_step after[] = {
-        { TOP, 3, 9, 1000, 1 }, { 0, 1, 2, 150, 5 }, { 0, 2, 5, 700, 3 },
-        { 2, 0, 3, 300, 4 },    { 2, 4, 1, 40, 6 },
+        { TOP, 3, 9, 1000, GCD_NAME_NONE, 1 }, { 0, 1, 2, 150, GCD_NAME_NONE, 5 },
+        { 0, 2, 5, 700, GCD_NAME_NONE, 3 },    { 2, 0, 3, 300, GCD_NAME_NONE, 4 },
+        { 2, 4, 1, 40, GCD_NAME_NONE, 6 },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -73,10 +74,11 @@ static void wrong_numbers_are_refused(void **state)
     (void)state;
     static const char *const names[] = { "a" };
     static const struct gcd_tree_diff_step bad[][2] = {
-        { { TOP, 0, 1, 1, 0 }, { 1, 0, 1, 1, 0 } },
-        { { 0, 0, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
-        { { TOP, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0 } },
-        { { TOP, 0, 1, 1, 0 }, { 7, 0, 1, 1, 0 } },
+        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0 }, { 1, 0, 1, 1, GCD_NAME_NONE, 0 } },
+        { { 0, 0, 1, 1, GCD_NAME_NONE, 0 }, { 0, 0, 1, 1, GCD_NAME_NONE, 0 } },
+        { { TOP, 1, 1, 1, GCD_NAME_NONE, 0 }, { 0, 0, 1, 1, GCD_NAME_NONE, 0 } },
+        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0 }, { 7, 0, 1, 1, GCD_NAME_NONE, 0 } },
+        { { TOP, 0, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0, 0 } },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -100,8 +102,9 @@ static void a_long_chain(void **state)
     size_t n;
     assert_non_null(steps);
     for (uint32_t i = 0; i < LENGTH; i++)
-        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0, LENGTH - i,
-                                                24 * (LENGTH - (uint64_t)i), 0 };
+        steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0,
+                                                LENGTH - i,           24 * (LENGTH - (uint64_t)i),
+                                                GCD_NAME_NONE,        0 };
     assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH / 2, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH, &err), GCD_OK);
@@ -138,12 +141,46 @@ static void make_tree(uint64_t *seed, struct tree *t)
     t->count = (size_t)below(seed, STEPS + 1);
     for (size_t i = 0; i < t->count; i++) {
         uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i),
-                 name = (uint32_t)below(seed, COUNT(letters));
-        t->step[i] =
-            (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000), 0 };
-        (void)snprintf(t->path[i], PATH, "%.80s/%.10s", parent == TOP ? "" : t->path[parent],
-                       letters[name]);
+                 name = (uint32_t)below(seed, COUNT(letters)),
+                 field = (uint32_t)below(seed, COUNT(letters) + 2);
+        bool none = field >= COUNT(letters);
+        t->step[i] = (struct gcd_tree_diff_step){
+            parent, name, below(seed, 3), below(seed, 1000), none ? GCD_NAME_NONE : field, 0
+        };
     }
+}
+
+/* Do all dumps that have steps of NAME below PARENT, a name or NULL, know a field of some? */
+static bool is_told(const struct tree *t, const char *parent, const char *name)
+{
+    for (size_t k = 0; k < DUMPS; k++) {
+        bool has = false, knows = false;
+        for (size_t i = 0; i < t[k].count; i++) {
+            const struct gcd_tree_diff_step *s = &t[k].step[i];
+            const char *above = s->parent == TOP ? "" : letters[t[k].step[s->parent].name];
+            if (strcmp(above, parent) != 0 || strcmp(letters[s->name], name) != 0)
+                continue;
+            has = true;
+            knows = knows || s->field != GCD_NAME_NONE;
+        }
+        if (has && !knows)
+            return false;
+    }
+    return true;
+}
+
+static void name_paths(struct tree *t)
+{
+    for (size_t k = 0; k < DUMPS; k++)
+        for (size_t i = 0; i < t[k].count; i++) {
+            const struct gcd_tree_diff_step *s = &t[k].step[i];
+            const char *above = s->parent == TOP ? "" : letters[t[k].step[s->parent].name],
+                       *name = letters[s->name];
+            bool field = s->field != GCD_NAME_NONE && is_told(t, above, name);
+            (void)snprintf(t[k].path[i], PATH, "%.70s/%.10s:%.10s",
+                           s->parent == TOP ? "" : t[k].path[s->parent],
+                           field ? letters[s->field] : "", name);
+        }
 }
 
 static gcd_status compare_all(const struct tree *t, const struct gcd_alloc *alloc,
@@ -171,6 +208,7 @@ static void random_trees_match_by_their_paths(void **state)
         size_t n, steps = 0, found = 0;
         for (size_t i = 0; i < DUMPS; i++)
             make_tree(&seed, &t[i]);
+        name_paths(t);
         assert_int_equal(compare_all(t, NULL, &d), GCD_OK);
         const struct gcd_tree_diff_row *r = gcd_tree_diff_rows(d, &n);
         char path[DUMPS * STEPS][PATH];
@@ -179,8 +217,9 @@ static void random_trees_match_by_their_paths(void **state)
                             ? r[i].depth == 0
                             : r[i].parent < i && r[i].depth == r[r[i].parent].depth + 1);
             assert_true(r[i].end > i && r[i].end <= (r[i].parent == TOP ? n : r[r[i].parent].end));
-            (void)snprintf(path[i], PATH, "%.80s/%.10s",
-                           r[i].parent == TOP ? "" : path[r[i].parent], r[i].name);
+            (void)snprintf(path[i], PATH, "%.70s/%.10s:%.10s",
+                           r[i].parent == TOP ? "" : path[r[i].parent],
+                           r[i].field != NULL ? r[i].field : "", r[i].name);
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(path[i], path[k]);
             for (size_t k = 0; k < DUMPS; k++) {

@@ -2,8 +2,9 @@
  * The merged paths (merged_tree.h) of several dumps side by side: what has grown, and what holds
  * it.
  *
- * Steps match by the names on the path from the top, whatever their objects are.  Siblings with the
- * same name share a row.  A row includes all steps below it.
+ * Steps match by the names and fields on the path from the top, whatever their objects are.
+ * Siblings with the same name and field share a row.  A row includes all steps below it.  Where a
+ * dump knows no fields of steps that others have, too, they match by their names.
  */
 #ifndef GCDUMPC_UNSTABLE_TREE_DIFF_H
 #define GCDUMPC_UNSTABLE_TREE_DIFF_H
@@ -19,11 +20,14 @@
 
 struct gcd_tree_diff;
 
+#define GCD_NAME_NONE UINT32_MAX
+
 /* A step of one dump. */
 struct gcd_tree_diff_step {
     uint32_t parent;         /* the number of an earlier step; GCD_STEP_NONE at the top */
     uint32_t name;           /* the number of its name */
     uint64_t objects, bytes; /* including the steps below */
+    uint32_t field;          /* the number of the field's that leads to it, or GCD_NAME_NONE */
     uint8_t facts;           /* for gcd_fold_tree (origins.h): GCD_FOLD_FACT_... */
 };
 
@@ -34,6 +38,7 @@ struct gcd_tree_diff_row {
     uint32_t depth; /* 0 at the top */
     uint8_t facts;  /* from the newest dump that has it */
     const char *name;
+    const char *field;               /* that leads to it; NULL = none, or unknown */
     const struct gcd_diff_sum *sums; /* [dumps], saturating; retained_bytes is 0 */
 };
 

@@ -1,7 +1,7 @@
 /*
- * First, the steps of all dumps are collected.  Then equal names get equal numbers, and each step
- * finds or adds its row by the row of its parent and its name, so a row always has a higher number
- * than its parent.  Finally, the rows are sorted.
+ * First, the steps of all dumps are collected.  Then equal names get equal numbers, and so do equal
+ * pairs of name and field; each step finds or adds its row by the row of its parent and its pair,
+ * so a row always has a higher number than its parent.  Finally, the rows are sorted.
  */
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
@@ -21,8 +21,8 @@
 
 struct step {
     uint64_t objects, bytes;
-    uint32_t parent; /* index among all steps; later the row of the step itself */
-    uint32_t name;   /* among all names */
+    uint32_t parent;      /* index among all steps; later the row of the step itself */
+    uint32_t name, field; /* among all names; GCD_NAME_NONE = no field */
     uint8_t facts;
 };
 
@@ -106,8 +106,10 @@ gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, 
         return gcd_fail(err, GCD_E_STATE, "the dumps are matched already");
     for (size_t i = 0; i < step_count; i++)
         if (steps[i].name >= name_count ||
+            (steps[i].field != GCD_NAME_NONE && steps[i].field >= name_count) ||
             (steps[i].parent != GCD_STEP_NONE && steps[i].parent >= i))
-            return gcd_fail(err, GCD_E_ARG, "step %zu of the paths has a wrong parent or name", i);
+            return gcd_fail(err, GCD_E_ARG,
+                            "step %zu of the paths has a wrong parent, name or field", i);
     GCD_TRY(make_room(d, name_count, step_count, err));
     for (size_t i = 0; i < name_count; i++) {
         gcd_status st =
@@ -121,9 +123,14 @@ gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, 
         uint32_t parent = steps[i].parent == GCD_STEP_NONE
                               ? GCD_STEP_NONE
                               : steps[i].parent + (uint32_t)d->step_count;
-        d->steps[d->step_count + i] =
-            (struct step){ steps[i].objects, steps[i].bytes, parent,
-                           steps[i].name + (uint32_t)d->name_count, steps[i].facts };
+        d->steps[d->step_count + i] = (struct step){ steps[i].objects,
+                                                     steps[i].bytes,
+                                                     parent,
+                                                     steps[i].name + (uint32_t)d->name_count,
+                                                     steps[i].field != GCD_NAME_NONE
+                                                         ? steps[i].field + (uint32_t)d->name_count
+                                                         : GCD_NAME_NONE,
+                                                     steps[i].facts };
     }
     d->first_step[d->dumps++] = d->step_count;
     d->name_count += name_count;
@@ -149,14 +156,17 @@ static gcd_status unite_names(struct gcd_tree_diff *d, struct gcd_error *err)
         bool same = i > 0 && strcmp(d->names[sorted[i - 1]], d->names[sorted[i]]) == 0;
         number[sorted[i]] = same ? number[sorted[i - 1]] : sorted[i];
     }
-    for (size_t i = 0; ok && i < d->step_count; i++)
-        d->steps[i].name = number[d->steps[i].name];
+    for (size_t i = 0; ok && i < d->step_count; i++) {
+        struct step *s = &d->steps[i];
+        s->name = number[s->name];
+        s->field = s->field != GCD_NAME_NONE ? number[s->field] : GCD_NAME_NONE;
+    }
     gcd_mem_free(&d->alloc, sorted, d->name_count * sizeof *sorted);
     gcd_mem_free(&d->alloc, number, d->name_count * sizeof *number);
     return ok ? GCD_OK : nomem(err);
 }
 
-static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const char *name,
+static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const struct step *s,
                           struct gcd_error *err)
 {
     if (!gcd_vec_reserve(&d->alloc, &d->rows, &d->row_room, d->row_count + 1, sizeof *d->rows,
@@ -164,29 +174,101 @@ static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const char *
         !gcd_vec_reserve(&d->alloc, &d->sums, &d->sum_room, (d->row_count + 1) * d->dumps,
                          sizeof *d->sums, SIZE_MAX / sizeof *d->sums))
         return nomem(err);
-    d->rows[d->row_count++] =
-        (struct gcd_tree_diff_row){ .parent = parent,
-                                    .depth =
-                                        parent == GCD_STEP_NONE ? 0 : d->rows[parent].depth + 1,
-                                    .name = name };
+    d->rows[d->row_count++] = (struct gcd_tree_diff_row){
+        .parent = parent,
+        .depth = parent == GCD_STEP_NONE ? 0 : d->rows[parent].depth + 1,
+        .name = d->names[s->name],
+        .field = s->field != GCD_NAME_NONE ? d->names[s->field] : NULL
+    };
     return GCD_OK;
 }
 
-static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows,
+/* Steps of one name below those of another: in how many dumps, and in how many of these with a
+ * field. */
+struct told {
+    size_t dumps, with_field, last, last_with_field; /* LAST: 1 + the number of a dump */
+};
+
+/* The kind of S's place: its name below that of its parent. */
+static uint64_t place_of(const struct gcd_tree_diff *d, const struct step *s)
+{
+    uint32_t parent = s->parent != GCD_STEP_NONE ? d->steps[s->parent].name : GCD_NAME_NONE;
+    return (uint64_t)parent << 32 | s->name;
+}
+
+static gcd_status count_told(const struct gcd_tree_diff *d, struct gcd_idmap *places,
+                             struct told *told, struct gcd_error *err)
+{
+    uint32_t count = 0;
+    for (size_t i = 0, dump = 0; i < d->step_count; i++) {
+        const struct step *s = &d->steps[i];
+        uint64_t id = place_of(d, s);
+        uint32_t at = gcd_idmap_get(places, id);
+        while (dump + 1 < d->dumps && d->first_step[dump + 1] <= i)
+            dump++;
+        if (at == GCD_IDMAP_NONE && !gcd_idmap_put(places, id, at = count++))
+            return nomem(err);
+        told[at].dumps += told[at].last != dump + 1;
+        told[at].last = dump + 1;
+        if (s->field == GCD_NAME_NONE)
+            continue;
+        told[at].with_field += told[at].last_with_field != dump + 1;
+        told[at].last_with_field = dump + 1;
+    }
+    return GCD_OK;
+}
+
+/* Drops fields that not all dumps know which have such steps, so that the same steps match. */
+static gcd_status unite_fields(struct gcd_tree_diff *d, struct gcd_error *err)
+{
+    struct gcd_idmap places;
+    struct told *told = gcd_mem_new_array(&d->alloc, d->step_count, sizeof *told);
+    gcd_idmap_init(&places, &d->alloc);
+    gcd_status st = told != NULL ? count_told(d, &places, told, err) : nomem(err);
+    for (size_t i = 0; i < d->step_count && st == GCD_OK; i++) {
+        const struct told *of = &told[gcd_idmap_get(&places, place_of(d, &d->steps[i]))];
+        if (of->with_field < of->dumps)
+            d->steps[i].field = GCD_NAME_NONE;
+    }
+    gcd_idmap_done(&places);
+    gcd_mem_free(&d->alloc, told, d->step_count * sizeof *told);
+    return st;
+}
+
+/* What has a number of its own: steps with the same name and field, and rows. */
+struct numbers {
+    struct gcd_idmap pairs, rows;
+    uint32_t pair_count;
+};
+
+/* The number of S's pair of name and field. */
+static gcd_status number_pair(struct numbers *of, const struct step *s, uint32_t *ret,
                               struct gcd_error *err)
 {
+    uint64_t id = (uint64_t)s->field << 32 | s->name;
+    *ret = gcd_idmap_get(&of->pairs, id);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    *ret = of->pair_count++;
+    return gcd_idmap_put(&of->pairs, id, *ret) ? GCD_OK : nomem(err);
+}
+
+static gcd_status place_steps(struct gcd_tree_diff *d, struct numbers *of, struct gcd_error *err)
+{
     size_t dump = 0;
+    uint32_t pair;
     for (size_t i = 0; i < d->step_count; i++) {
         struct step *s = &d->steps[i];
         while (dump + 1 < d->dumps && d->first_step[dump + 1] <= i)
             dump++;
         uint32_t parent = s->parent == GCD_STEP_NONE ? GCD_STEP_NONE : d->steps[s->parent].parent;
-        uint64_t id = (uint64_t)parent << 32 | s->name;
-        uint32_t row = gcd_idmap_get(rows, id);
+        GCD_TRY(number_pair(of, s, &pair, err));
+        uint64_t id = (uint64_t)parent << 32 | pair;
+        uint32_t row = gcd_idmap_get(&of->rows, id);
         if (row == GCD_IDMAP_NONE) {
             row = (uint32_t)d->row_count;
-            GCD_TRY(new_row(d, parent, d->names[s->name], err));
-            if (!gcd_idmap_put(rows, id, row))
+            GCD_TRY(new_row(d, parent, s, err));
+            if (!gcd_idmap_put(&of->rows, id, row))
                 return nomem(err);
         }
         s->parent = row;
@@ -208,7 +290,9 @@ static int compare_rows(const void *ctx, uint32_t x, uint32_t y)
     if (a->parent != b->parent)
         return a->parent + 1 < b->parent + 1 ? -1 : 1;
     int c = growth_compare_sums(a->sums, b->sums, d->dumps - 1);
-    return c != 0 ? c : strcmp(a->name, b->name);
+    if (c == 0)
+        c = strcmp(a->name, b->name);
+    return c != 0 ? c : strcmp(a->field != NULL ? a->field : "", b->field != NULL ? b->field : "");
 }
 
 /* Places each row after its parent and after the subtrees of earlier siblings. */
@@ -249,15 +333,19 @@ static gcd_status sort_rows(struct gcd_tree_diff *d, struct gcd_error *err)
 
 gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, struct gcd_error *err)
 {
-    struct gcd_idmap rows;
+    struct numbers numbers = { .pair_count = 0 };
     if (d->tried)
         return gcd_fail(err, GCD_E_STATE, "the dumps are matched already");
     d->tried = true;
-    gcd_idmap_init(&rows, &d->alloc);
+    gcd_idmap_init(&numbers.pairs, &d->alloc);
+    gcd_idmap_init(&numbers.rows, &d->alloc);
     gcd_status st = unite_names(d, err);
     if (st == GCD_OK)
-        st = place_steps(d, &rows, err);
-    gcd_idmap_done(&rows);
+        st = unite_fields(d, err);
+    if (st == GCD_OK)
+        st = place_steps(d, &numbers, err);
+    gcd_idmap_done(&numbers.pairs);
+    gcd_idmap_done(&numbers.rows);
     free_steps(d);
     if (st != GCD_OK)
         return st;

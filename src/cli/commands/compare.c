@@ -84,6 +84,8 @@ static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *r
             (args->view.paths &&
              gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
             return cli_fail(NULL, &err);
+    if (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->with_fields, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
     return CLI_DONE;
 }
 
@@ -133,6 +135,7 @@ void cli_compare_close(struct cli_comparison *c)
     free(c->sides);
     free(c->order);
     cli_filter_free(c->filter);
+    gcd_tree_diff_free(c->with_fields);
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++) {
         for (size_t k = 0; k < c->threshold_count; k++)
             cli_meaning_done(&c->matchings[i].meanings[k]);

@@ -79,7 +79,9 @@ struct cli_comparison {
     enum cli_matched_by by;      /* the matching that counts, and its parts: */
     struct gcd_diff *diff;       /* of that matching */
     struct gcd_tree_diff *paths; /* of that matching; NULL unless --paths */
-    struct cli_side *sides;      /* [side_count], oldest first */
+    /* by name, with fields: paths if each dump knows some; NULL = a dump knows none */
+    struct gcd_tree_diff *with_fields;
+    struct cli_side *sides; /* [side_count], oldest first */
     size_t side_count;
     struct cli_filter *filter; /* NULL = all types */
     struct cli_threshold thresholds[CLI_THRESHOLDS_MAX];

@@ -134,7 +134,7 @@ static enum cli_exit choose(struct cli_comparison *c)
     const struct cli_side *s = without_names(c);
     c->by = s != NULL ? CLI_BY_RAW_NAME : CLI_BY_NAME;
     c->diff = c->matchings[c->by].diff;
-    c->paths = c->matchings[c->by].paths;
+    c->paths = s == NULL && c->with_fields != NULL ? c->with_fields : c->matchings[c->by].paths;
     for (size_t i = 0; i < c->side_count; i++)
         c->sides[i].sum = c->sides[i].measured[c->by];
     if (s != NULL)

@@ -4,6 +4,7 @@
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
+#include "answer/answers.h"
 #include "commands/compare_paths.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
@@ -28,7 +29,7 @@ static const char unreachable[] = "(not reachable)";
 struct steps {
     struct gcd_tree_diff_step *items; /* [tree steps + 2] */
     uint32_t count;
-    const char **names; /* [types + tree steps + 2] */
+    const char **names; /* [types + 2 * tree steps + 2] */
     uint32_t name_count;
     char **texts; /* [tree steps] TEXT_COUNT names of roots, also in NAMES */
     size_t text_count;
@@ -40,8 +41,8 @@ struct steps {
 static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects,
                          uint64_t bytes)
 {
-    s->items[s->count] =
-        (struct gcd_tree_diff_step){ parent, name, objects, bytes, GCD_FOLD_FACT_SHOWN };
+    s->items[s->count] = (struct gcd_tree_diff_step){ parent, name,          objects,
+                                                      bytes,  GCD_NAME_NONE, GCD_FOLD_FACT_SHOWN };
     return s->count++;
 }
 
@@ -125,7 +126,7 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_
     s->tree_steps = n;
     s->types = types;
     s->items = cli_array_new(cli_alloc(), n + 2, sizeof *s->items);
-    s->names = cli_array_new(cli_alloc(), types + n + 2, sizeof *s->names);
+    s->names = cli_array_new(cli_alloc(), types + 2 * n + 2, sizeof *s->names);
     s->texts = cli_array_new(cli_alloc(), n, sizeof *s->texts);
     s->place = cli_array_new(cli_alloc(), n, sizeof *s->place);
     if (s->items == NULL || s->names == NULL || s->texts == NULL || s->place == NULL)
@@ -134,12 +135,17 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_
         add_name(s, gcd_names_plain(v->names, i));
     for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(tree, t[i].label);
-        if (name.kind == GCD_STEP_TYPE)
-            s->place[i] =
-                add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent],
-                         name.type, t[i].count, t[i].bytes);
-        else if (!add_root(s, d, v, name, &t[i], &s->place[i]))
-            return false;
+        if (name.kind != GCD_STEP_TYPE) {
+            if (!add_root(s, d, v, name, &t[i], &s->place[i]))
+                return false;
+            continue;
+        }
+        const char *field = gcd_merged_tree_field(tree, &t[i]);
+        s->place[i] =
+            add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent],
+                     name.type, t[i].count, t[i].bytes);
+        if (field != NULL && field[0] != '\0')
+            s->items[s->place[i]].field = add_name(s, field);
     }
     if (totals.dead_count > 0)
         add_step(s, GCD_STEP_NONE, add_name(s, unreachable), totals.dead_count, totals.dead_bytes);
@@ -151,12 +157,12 @@ static void steps_done(struct steps *s)
     for (size_t i = 0; i < s->text_count; i++)
         free(s->texts[i]);
     cli_array_free(cli_alloc(), s->items, s->tree_steps + 2, sizeof *s->items);
-    cli_array_free(cli_alloc(), s->names, s->types + s->tree_steps + 2, sizeof *s->names);
+    cli_array_free(cli_alloc(), s->names, s->types + 2 * s->tree_steps + 2, sizeof *s->names);
     cli_array_free(cli_alloc(), s->texts, s->tree_steps, sizeof *s->texts);
     cli_array_free(cli_alloc(), s->place, s->tree_steps, sizeof *s->place);
 }
 
-static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_dump *d,
+static enum cli_exit add_view(struct gcd_tree_diff *to, const struct cli_dump *d,
                               const struct cli_view *v, const struct gcd_merged_tree *tree)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -164,8 +170,7 @@ static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_d
     gcd_status st = GCD_OK;
     enum cli_exit e = convert(&s, d, v, tree) ? add_facts(&s, d, tree) : cli_no_memory(d->subject);
     if (e == CLI_DONE)
-        st = gcd_tree_diff_add(c->matchings[v->by].paths, s.names, s.name_count, s.items, s.count,
-                               &err);
+        st = gcd_tree_diff_add(to, s.names, s.name_count, s.items, s.count, &err);
     steps_done(&s);
     return st == GCD_OK ? e : cli_fail(d->subject, &err);
 }
@@ -189,7 +194,7 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
                 e = cli_fail(d->subject, &err);
         }
         if (e == CLI_DONE)
-            e = add_view(c, d, v, tree);
+            e = add_view(c->matchings[i].paths, d, v, tree);
         if (e == CLI_DONE && i == 0 && gcd_merged_tree_totals(tree).cut_count > 0)
             cli_say(d->subject, "%s object%s deeper than the merged paths and counted higher up",
                     GCD_DIGITS(gcd_merged_tree_totals(tree).cut_count),
@@ -199,7 +204,38 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
     return e;
 }
 
-enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d,
+/*
+ * Adds the paths by name with fields, as long as all dumps know some.  Without, the trees of the
+ * other dumps would have other steps.
+ */
+static enum cli_exit add_fields(struct cli_comparison *c, const struct cli_dump *d,
+                                const struct cli_view *v, const struct gcd_paths *paths)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context_steps(c->args, "merging paths");
+    struct gcd_merged_tree_options options = { .context = context,
+                                               .types = v->set,
+                                               .paths = paths };
+    const struct answer_of_heap of = { .session = d->session, .call = &context };
+    const struct gcd_fields *fields;
+    struct gcd_merged_tree *tree;
+    if (c->with_fields == NULL)
+        return CLI_DONE;
+    if (gcd_session_fields(d->session, &context, &fields, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    if (gcd_fields_type_count(fields) == 0) {
+        gcd_tree_diff_free(c->with_fields);
+        c->with_fields = NULL;
+        return CLI_DONE;
+    }
+    if (answer_merge(&of, &options, &tree, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    enum cli_exit e = add_view(c->with_fields, d, v, tree);
+    gcd_merged_tree_free(tree);
+    return e;
+}
+
+enum cli_exit cli_paths_add(struct cli_comparison *c, const struct cli_dump *d,
                             const struct cli_view *views)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -208,6 +244,8 @@ enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dum
     if (gcd_session_paths(d->session, &context, &paths, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     enum cli_exit e = add_views(c, d, views, paths);
+    if (e == CLI_DONE)
+        e = add_fields(c, d, &views[CLI_BY_NAME], paths);
     cli_progress_end();
     if (e == CLI_DONE)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));

@@ -15,7 +15,7 @@
  * Adds the paths to all objects of D whose types are selected; each of VIEWS[CLI_MATCHED_BYS] goes
  * to its own matching.  CLI_FAILED or CLI_INTERRUPTED after a message.
  */
-enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d,
+enum cli_exit cli_paths_add(struct cli_comparison *c, const struct cli_dump *d,
                             const struct cli_view *views);
 
 /* compare_paths_print.c: prints the changed paths of C as cli_compare_print does; steps fold as in

@@ -219,10 +219,12 @@ static void put_shown(const struct shown *s, uint32_t i, struct answer *t)
         if (i == 0 || !is_hidden(s, i - 1) || s->nodes[i].parent != i - 1)
             put_hidden(s, i, t);
     } else if (!s->folds || s->nodes[i].fold == GCD_FOLD_SHOWN) {
-        put_row(t, row->sums, s->depths[i],
-                s->args->view.json || s->args->view.csv
-                    ? row->name
-                    : gcd_async_step_name(row->name, false, false, call));
+        put_row(t, row->sums, s->depths[i], row->name);
+        if (!s->args->view.json && !s->args->view.csv)
+            answer_format(t, "name", "%s%s%s", row->field != NULL ? row->field : "",
+                          row->field != NULL ? ": " : "",
+                          gcd_async_step_name(row->name, false, false, call));
+        answer_text(t, "field", row->field);
         answer_text(t, "fold", answer_fold_name(s->nodes[i].fold));
     }
 }

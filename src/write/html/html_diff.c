@@ -212,7 +212,8 @@ static void put_steps(struct json_put *j, const struct steps *s)
     json_put_number(j, "least_step", s->least);
 }
 
-/* The calls of steps that have another name than their type, by the number of the step. */
+/* The calls of steps that have another name than their type, and the fields that lead to steps, by
+ * the number of the step. */
 static void put_calls(struct json_put *j, const struct steps *s)
 {
     char buf[GCD_ASYNC_STEP_BYTES];
@@ -222,6 +223,11 @@ static void put_calls(struct json_put *j, const struct steps *s)
         if (call == buf)
             html_put_call(j, i, call, s->max);
     }
+    json_put_close(j, ']');
+    json_put_open(j, "fields", '[');
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[s->items[i].row].field != NULL)
+            html_put_call(j, i, s->rows[s->items[i].row].field, s->max);
     json_put_close(j, ']');
 }
 

@@ -9,7 +9,7 @@ import {bytes, exactBytes, signed} from "./numbers.js";
 
 /** @typedef {import("./growth.js").Sizes} Sizes */
 /** @typedef {{name: string, kind: string, number: number, before: Sizes, after: Sizes}} Row  number: of its name in the newer dump, or -1 */
-/** @typedef {Row & {call?: string, fold: number, below: Step[], children: () => Step[]}} Step */
+/** @typedef {Row & {call?: string, field?: string, fold: number, below: Step[], children: () => Step[]}} Step */
 
 // Changes are sorted by this: by retained bytes if they are known.
 /** @type {keyof Sizes} */
@@ -88,11 +88,12 @@ export function stepTree() {
   const top = [];
   /** @type {Step[]} */
   const open = [];
-  const calls = new Map(diff.calls);
+  const calls = new Map(diff.calls), fields = new Map(diff.fields);
   for (const [i, [depth, name, fold, ...sizes]] of diff.steps.entries()) {
     const call = calls.get(i);
     /** @type {Step} */
-    const node = {...place(depth, name), ...changeIn(sizes), call: call && visible(call), fold, below: [], children: () => node.below};
+    const node = {...place(depth, name), ...changeIn(sizes), call: call && visible(call), field: visible(fields.get(i) ?? ""), fold,
+      below: [], children: () => node.below};
     open.length = depth;
     (depth === 0 ? top : open[depth - 1].below).push(node);
     open.push(node);
