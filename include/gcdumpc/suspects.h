@@ -273,7 +273,8 @@ GCD_API uint64_t gcd_suspects_observed_bytes(const struct gcd_suspects *s);
 /*
  * The largest consumers, even if there is no suspect: objects that no single object dominates, by
  * type, with the bytes they retain, the largest first.  They do not overlap, and together retain
- * the whole live heap.
+ * the whole live heap but what exists for tools that observe the process.  What a service provider
+ * or the like dominates counts as if nothing did.
  */
 GCD_API size_t gcd_suspects_consumer_count(const struct gcd_suspects *s);
 GCD_API const struct gcd_suspect_part *gcd_suspects_consumer(const struct gcd_suspects *s,

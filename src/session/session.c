@@ -208,6 +208,16 @@ gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_
     return GCD_OK;
 }
 
+gcd_status gcd_session_healthy_text(struct gcd_session *s, const struct gcd_context *call,
+                                    char ret[GCD_HEALTHY_BYTES], struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_LARGEST), call, err));
+    ret[0] = '\0';
+    if (gcd_suspects_count(s->suspects) == 0)
+        gcd_suspects_healthy_text(s->graph, s->names, s->origins, s->suspects, s->largest, ret);
+    return GCD_OK;
+}
+
 gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call,
                                       const struct gcd_merged_tree **ret, struct gcd_error *err)
 {

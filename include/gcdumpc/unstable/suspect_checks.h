@@ -57,4 +57,11 @@ GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g,
                                                const struct gcd_suspects *none,
                                                struct gcd_suspects **ret, struct gcd_error *err);
 
+/* What is said of a heap without suspects, with the same arguments: "Nothing looks like a leak.
+ * Largest: Catalogue 2.1 MiB (6,000 Product)." */
+#define GCD_HEALTHY_BYTES 4096
+void gcd_suspects_healthy_text(const struct gcd_graph *g, const struct gcd_names *names,
+                               const struct gcd_origins *origins, const struct gcd_suspects *none,
+                               const struct gcd_suspects *largest, char ret[GCD_HEALTHY_BYTES]);
+
 #endif

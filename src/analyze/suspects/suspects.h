@@ -262,6 +262,8 @@ bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_susp
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);
+/* Or one with which such types keep their content? */
+bool suspects_is_plumbing(const char *name);
 /* suspects_statics.c: w->statics; the root of NODE if it is one of these, else SIZE_MAX. */
 gcd_status suspects_find_statics(struct suspects_work *w, struct gcd_error *err);
 size_t suspects_statics_root(const struct suspects_work *w, uint32_t node);

@@ -3,6 +3,9 @@
 
 #include <gcdumpc/unstable/static_names.h>
 
+/* What is a smaller part of a healthy heap is not worth a word. */
+#define WORTH_PART 100u
+
 static void put_root(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[p->root];
@@ -65,6 +68,8 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x)
     } else if (p->kind == GCD_SUSPECT_OBJECT && (x->recursive || p->held_count == 0)) {
         suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
+    } else if (p->kind == GCD_SUSPECT_OBJECT && p->held[0].objects < p->held_objects / 2) {
+        (void)suspects_put_parts(s, p);
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
         suspects_put_typed(s, p->held[0].objects, p->held[0].type);
         put_each(s, p->held[0].bytes, p->held[0].objects);
@@ -77,4 +82,61 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x)
         put_each(s, gcd_suspect_kind_is_free(p->kind) ? 0 : p->bytes,
                  gcd_suspect_kind_is_free(p->kind) ? 0 : p->objects);
     }
+}
+
+/* The largest consumer of the program's own types that is worth a word; NULL = none. */
+static const struct gcd_suspect_part *own_consumer(const struct suspects_work *w,
+                                                   const struct gcd_suspects *none)
+{
+    for (size_t i = 0; i < none->consumer_count; i++) {
+        const struct gcd_suspect_part *part = &none->consumers[i];
+        if (part->bytes <= none->heap_bytes / WORTH_PART)
+            return NULL;
+        if (gcd_origins_get(w->origins, part->type) == GCD_ORIGIN_OWN)
+            return part;
+    }
+    return NULL;
+}
+
+static bool is_own(const struct suspects_work *w, uint32_t type)
+{
+    return type != GCD_TYPE_NONE && gcd_origins_get(w->origins, type) == GCD_ORIGIN_OWN;
+}
+
+static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none,
+                        const struct gcd_suspects *largest)
+{
+    const struct gcd_suspect *x = largest != NULL ? gcd_suspects_get(largest, 0) : NULL;
+    const struct gcd_suspect_part *own =
+        x != NULL && (is_own(s->w, x->owner) || is_own(s->w, x->type)) ? NULL
+                                                                       : own_consumer(s->w, none);
+    suspects_put(s, "Nothing%s looks like a leak%s.",
+                 none->checks[GCD_SUSPECT_SPARSE].unknown ? " in what has arrived" : "",
+                 none->notes > 0 ? "; what is large by design is noted below" : "");
+    if (own == NULL && x == NULL)
+        return;
+    suspects_put(s, " Largest: ");
+    if (own != NULL)
+        suspects_put_type(s, own->type);
+    else
+        suspects_put_name(s, x->place);
+    suspects_put(s, " ");
+    suspects_put_bytes(s, own != NULL ? own->bytes : x->bytes);
+    suspects_put(s, " (");
+    if (own != NULL)
+        suspects_put_count(s, own->objects, "object", "objects");
+    else
+        suspects_put(s, "%s", x->what);
+    suspects_put(s, ").");
+}
+
+void gcd_suspects_healthy_text(const struct gcd_graph *g, const struct gcd_names *names,
+                               const struct gcd_origins *origins, const struct gcd_suspects *none,
+                               const struct gcd_suspects *largest, char ret[GCD_HEALTHY_BYTES])
+{
+    const struct gcd_suspects_options o = { .names = names };
+    const struct suspects_work w = { .g = g, .o = &o, .origins = origins };
+    struct suspect_words words = { .w = &w };
+    put_healthy(&words, none, largest);
+    memcpy(ret, words.text, words.n + 1);
 }

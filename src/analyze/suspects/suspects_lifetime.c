@@ -56,8 +56,7 @@ static const struct marker *marker_of(const char *name)
     return NULL;
 }
 
-/* Is it a type with which containers keep their content? */
-static bool is_plumbing(const char *name)
+bool suspects_is_plumbing(const char *name)
 {
     static const char *const begins[] = { "System.Object[]", "System.Collections.",
                                           "System.Func`",    "System.Lazy`",
@@ -91,7 +90,7 @@ static const struct marker *find_marker(const struct suspect_words *s, const str
         }
         if (gcd_origins_get(s->w->origins, p->path[i].type) == GCD_ORIGIN_OWN)
             return NULL;
-        plumbing = plumbing && is_plumbing(name);
+        plumbing = plumbing && suspects_is_plumbing(name);
     }
     return NULL;
 }

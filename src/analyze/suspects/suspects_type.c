@@ -15,6 +15,8 @@
 
 /* So much of a whole that people say "nearly all". */
 #define NEARLY_ALL 0.95
+/* The content of a container is at most this deep below it. */
+#define PLUMBING_DEEPEST 64u
 
 /* ---- types ---- */
 
@@ -54,30 +56,86 @@ static bool is_grouped(const struct suspects_work *w, uint32_t node)
            gcd_dominators_retained(w->d, node) < w->s->threshold && !suspects_waits(w, node);
 }
 
-gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
+/* What a type is to the list of consumers. */
+enum part { PART_ANY, PART_PLUMBING, PART_CONTAINER, PART_OBSERVED };
+
+static uint8_t *parts_of_types(const struct suspects_work *w)
 {
-    w->top = gcd_mem_new_array(w->alloc, w->types, sizeof *w->top);
-    if (w->top == NULL)
-        return gcd_fail_nomem(err, "adding up the largest consumers");
+    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
+    uint8_t *parts = gcd_mem_new_array(w->alloc, w->types, 1);
+    for (uint32_t t = 0; t < w->types && parts != NULL; t++) {
+        const char *name = types[t].objects > 0 ? types[t].name : NULL;
+        if (name == NULL)
+            continue;
+        if (suspects_is_container(name))
+            parts[t] = PART_CONTAINER;
+        else if (suspects_is_source(w->g, t))
+            parts[t] = PART_OBSERVED;
+        else if (suspects_is_plumbing(name))
+            parts[t] = PART_PLUMBING;
+    }
+    return parts;
+}
+
+/* Is NODE a container below the root, or what that keeps its content with?  Nobody asks what it
+ * holds, but what each of the objects in it does. */
+static bool is_passed(const struct suspects_work *w, const uint8_t *parts, uint32_t node)
+{
+    for (unsigned i = 0; i < PLUMBING_DEEPEST; i++) {
+        uint8_t part = parts[gcd_graph_node_type(w->g, node)];
+        if (part != PART_CONTAINER && part != PART_PLUMBING)
+            return false;
+        node = gcd_dominators_parent(w->d, node);
+        if (node >= GCD_NODE_ROOT)
+            return node == GCD_NODE_ROOT && part == PART_CONTAINER;
+    }
+    return false;
+}
+
+/* Adds NODE to the consumers, unless another one holds it. */
+static void add_to_consumers(struct suspects_work *w, const uint8_t *parts, uint32_t node)
+{
+    uint32_t type = gcd_graph_node_type(w->g, node), up = gcd_dominators_parent(w->d, node);
+    struct gcd_suspect_check *largest = &w->s->checks[GCD_SUSPECT_OBJECT];
+    if (up > GCD_NODE_ROOT || (up < GCD_NODE_ROOT && !is_passed(w, parts, up)) ||
+        parts[type] == PART_OBSERVED)
+        return;
+    uint64_t bytes = is_passed(w, parts, node) ? gcd_graph_node_size(w->g, node)
+                                               : gcd_dominators_retained(w->d, node);
+    w->top[type].objects++;
+    gcd_add_saturating(&w->top[type].bytes, bytes);
+    if (bytes > largest->bytes) {
+        largest->objects = 1;
+        largest->bytes = bytes;
+    }
+}
+
+static gcd_status add_tops(struct suspects_work *w, const uint8_t *parts, struct gcd_error *err)
+{
     for (uint32_t node = 0; node < w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (gcd_dominators_parent(w->d, node) != GCD_NODE_ROOT)
-            continue;
-        struct suspects_top *t = &w->top[gcd_graph_node_type(w->g, node)];
-        uint64_t bytes = gcd_dominators_retained(w->d, node);
-        t->objects++;
-        gcd_add_saturating(&t->bytes, bytes);
-        if (bytes > w->s->checks[GCD_SUSPECT_OBJECT].bytes) {
-            w->s->checks[GCD_SUSPECT_OBJECT].objects = 1;
-            w->s->checks[GCD_SUSPECT_OBJECT].bytes = bytes;
-        }
+        add_to_consumers(w, parts, node);
         if (is_grouped(w, node)) {
+            struct suspects_top *t = &w->top[gcd_graph_node_type(w->g, node)];
+            uint64_t bytes = gcd_dominators_retained(w->d, node);
             t->group_objects++;
             gcd_add_saturating(&t->group_bytes, bytes);
             gcd_add_saturating(&t->group_shallow, gcd_graph_node_size(w->g, node));
         }
     }
+    return GCD_OK;
+}
+
+gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
+{
+    uint8_t *parts = parts_of_types(w);
+    w->top = gcd_mem_new_array(w->alloc, w->types, sizeof *w->top);
+    gcd_status st = parts != NULL && w->top != NULL
+                        ? add_tops(w, parts, err)
+                        : gcd_fail_nomem(err, "adding up the largest consumers");
+    gcd_mem_free(w->alloc, parts, w->types);
+    GCD_TRY(st);
     for (uint32_t i = 0; i < w->types; i++) {
         const struct suspects_top *t = &w->top[i];
         struct suspect *x;

@@ -549,7 +549,7 @@ uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x)
         put_elements(s, &e, all);
     else
         suspects_put_type(s, gcd_graph_node_type(s->w->g, x->collection.node));
-    return e.text ? 0 : e.n;
+    return e.text || e.bound[0] != '\0' ? 0 : e.n;
 }
 
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)

@@ -7,7 +7,7 @@
 
 #include "analyze/suspects/suspects.h"
 
-#define SUSPECT_WORDS_BYTES 4096u
+#define SUSPECT_WORDS_BYTES ((size_t)GCD_HEALTHY_BYTES)
 /* Names are cut after this many bytes; nested generic arguments would bury the sentence. */
 #define SUSPECT_NAME_BYTES 160u
 

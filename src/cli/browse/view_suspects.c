@@ -89,17 +89,18 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     const struct gcd_dominators *d;
     const struct gcd_paths *p;
     const struct gcd_suspects *s, *largest;
-    char size[CLI_NUMBER_BYTES], *text = NULL;
+    char size[CLI_NUMBER_BYTES], healthy[GCD_HEALTHY_BYTES], *text = NULL;
     gcd_status st = gcd_session_paths_with_dominators(v->model->session, call, &d, &p, err);
     if (st == GCD_OK)
         st = gcd_session_suspects(v->model->session, call, &s, err);
     if (st == GCD_OK)
         st = gcd_session_largest_consumer(v->model->session, call, &largest, err);
+    if (st == GCD_OK)
+        st = gcd_session_healthy_text(v->model->session, call, healthy, err);
     if (st != GCD_OK)
         return st;
     if (gcd_suspects_count(s) == 0) {
-        if (asprintf(&text, "No suspects: nothing%s retains %s or more.%s",
-                     gcd_suspects_note_count(s) > 0 ? " but what is noted below" : "",
+        if (asprintf(&text, "%s\nSuspects retain %s or more.%s", healthy,
                      cli_size(gcd_suspects_threshold(s), size),
                      largest != NULL ? " The largest consumer:" : "") < 0)
             text = NULL;

@@ -38,6 +38,7 @@ struct leaks {
     const struct gcd_suspects *suspects;
     /* begins with the largest consumer; only without suspects; NULL = unknown */
     const struct gcd_suspects *largest;
+    char healthy[GCD_HEALTHY_BYTES]; /* "" with suspects */
     const struct gcd_origins *origins;
     struct cli_unreachable unreachable;
     struct answer *jam; /* where many calls wait; NULL with --csv */
@@ -173,55 +174,15 @@ static bool print_jam(const struct leaks *l)
     return ok;
 }
 
-static bool is_own(const struct leaks *l, uint32_t type)
-{
-    return type != GCD_TYPE_NONE && gcd_origins_get(l->origins, type) == GCD_ORIGIN_OWN;
-}
-
-/* The largest consumer in a clause; rather one of the program's own types, if it is worth it. */
-static bool print_largest(const struct leaks *l)
-{
-    char bytes[CLI_NUMBER_BYTES], *text = NULL;
-    const struct gcd_suspect *s = l->largest != NULL ? gcd_suspects_get(l->largest, 0) : NULL;
-    const struct gcd_suspect_part *own = NULL;
-    size_t n = s != NULL && (is_own(l, s->owner) || is_own(l, s->type))
-                   ? 0
-                   : gcd_suspects_consumer_count(l->suspects);
-    for (size_t i = 0; i < n && own == NULL; i++) {
-        const struct gcd_suspect_part *part = gcd_suspects_consumer(l->suspects, i);
-        if (part->bytes <= gcd_suspects_heap_bytes(l->suspects) / WORTH_PART)
-            break;
-        if (is_own(l, part->type))
-            own = part;
-    }
-    int length = 0;
-    if (own != NULL)
-        length = asprintf(&text, " Largest: %s %s (%s object%s).",
-                          gcd_names_get(gcd_session_names(l->d.session), own->type),
-                          cli_size(own->bytes, bytes), GCD_DIGITS(own->objects),
-                          gcd_plural(own->objects));
-    else if (s != NULL)
-        length =
-            asprintf(&text, " Largest: %s %s (%s).", s->place, cli_size(s->bytes, bytes), s->what);
-    if (length > 0) {
-        cli_print_sanitized(stdout, text);
-        free(text);
-    }
-    return length >= 0;
-}
-
 static bool print_consumers(const struct leaks *l)
 {
-    printf(
-        "Nothing%s looks like a leak%s.",
-        gcd_suspects_check(l->suspects, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived" : "",
-        gcd_suspects_note_count(l->suspects) > 0 ? "; what is large by design is noted below" : "");
-    bool ok = print_largest(l), people = cli_is_terminal(stdout);
+    bool people = cli_is_terminal(stdout);
+    cli_print_sanitized(stdout, l->healthy);
     uint64_t least = gcd_suspects_threshold(l->suspects);
     char a[CLI_NUMBER_BYTES];
     printf("\nSuspects retain %s%s or more (--share, --min-bytes).\n",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
-    ok = ok && print_jam(l);
+    bool ok = print_jam(l);
     if (l->largest != NULL && ok) {
         struct answer *table = suspects(l, l->largest);
         puts("\nThe largest consumer:");
@@ -327,6 +288,7 @@ static bool print_json(const struct leaks *l)
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
+    cli_json_put_text(o, "none", l->healthy[0] != '\0' ? l->healthy : NULL);
     bool ok =
         attach(o, "suspects", suspects(l, l->suspects)) &&
         json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
@@ -377,6 +339,8 @@ static enum cli_exit analyse(struct leaks *l)
     bool whole = !l->args->view.csv; /* else only the suspects, or what was looked for */
     if (st == GCD_OK && whole)
         st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
+    if (st == GCD_OK && whole)
+        st = gcd_session_healthy_text(session, &looking, l->healthy, &err);
     if (st == GCD_OK && whole)
         st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)

@@ -370,6 +370,7 @@ static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
     GCD_TRY(html_details_collect(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
+    GCD_TRY(gcd_session_healthy_text(h->session, &quiet, h->healthy, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
     return html_own_bytes(h, err);
 }

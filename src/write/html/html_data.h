@@ -13,6 +13,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/sites.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/writer.h>
 
 #include "base/threads/locked_alloc.h"
@@ -107,6 +108,7 @@ struct html_data {
     const struct gcd_suspects *suspects;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;
+    char healthy[GCD_HEALTHY_BYTES];
     struct gcd_merged_tree *by_paths; /* has the names of all labels */
     struct gcd_preorder *preorder;    /* freed when the tree is done */
     uint64_t *retained;               /* [types of the graph] */

@@ -709,6 +709,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_large_parts(p);
     GCD_TRY(put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS, err));
     GCD_TRY(put_suspects(p, "consumer", p->h->consumer, 1, err));
+    json_put_text(&p->j, "none", p->h->healthy, TEXT_BYTES);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_notes(p);
     put_checks(p);

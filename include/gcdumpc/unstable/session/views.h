@@ -17,6 +17,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/sites.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 /* Gives S the SITES of its dump, which it frees; no other thread uses S yet. */
 void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
@@ -45,6 +46,11 @@ GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s,
                                                        const struct gcd_context *call,
                                                        const struct gcd_suspects **ret,
                                                        struct gcd_error *err);
+/* [gcd_suspects_healthy_text] "": there are suspects. */
+GCD_MUST_CHECK gcd_status gcd_session_healthy_text(struct gcd_session *s,
+                                                   const struct gcd_context *call,
+                                                   char ret[GCD_HEALTHY_BYTES],
+                                                   struct gcd_error *err);
 /* [gcd_merged_tree_new] The dominator tree of all objects, merged by type, with the default bounds
  * of merged_tree.h. */
 GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s,

@@ -1,15 +1,11 @@
 /*
  * suspects: possible leaks, in the sentences of the command leaks.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
-#include "term/term.h"
 
 /* Puts all rows of A, which it frees. */
 static enum mcp_outcome put_rows(struct mcp_call *c, const char *key, struct answer *a)
@@ -27,19 +23,16 @@ static enum mcp_outcome put_rows(struct mcp_call *c, const char *key, struct ans
 static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of_suspects *of,
                                       const struct gcd_suspects *largest)
 {
-    char n[CLI_NUMBER_BYTES], *text = NULL;
+    char text[GCD_HEALTHY_BYTES];
     const struct gcd_suspects *s = of->suspects;
     struct answer_of_suspects one = *of;
     struct answer *a = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     size_t count = gcd_suspects_consumer_count(s);
-    if (asprintf(&text, "No suspects%s: nothing%s retains %s or more.",
-                 gcd_suspects_check(s, GCD_SUSPECT_SPARSE)->unknown ? " in what has arrived" : "",
-                 gcd_suspects_note_count(s) > 0 ? " but what is in notes" : "",
-                 cli_size(gcd_suspects_threshold(s), n)) < 0)
-        text = NULL;
+    if (gcd_session_healthy_text(of->session, NULL, text, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
     cli_json_put_text(c->out, "none", text);
-    free(text);
+    cli_json_count(c->out, "threshold_bytes", gcd_suspects_threshold(s));
     one.shown = largest;
     one.page = (struct answer_page){ .most = 1 };
     if (largest != NULL && answer_suspects(&one, &a, &err) == GCD_OK && render_ready(a))
@@ -98,7 +91,7 @@ const struct mcp_tool mcp_suspects = {
     "have the largest; type and paths have more.  Without "
     "suspects, the largest consumers.  Begin here.",
     suspect_args,
-    "heap_bytes:i guessed_roots:i suspects[*] waiting[*] notes[*] none:s~ "
+    "heap_bytes:i guessed_roots:i suspects[*] waiting[*] notes[*] none:s~ threshold_bytes:i~ "
     "largest{*}~ consumers[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_suspects,

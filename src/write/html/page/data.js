@@ -102,7 +102,7 @@
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, notes: [sentence: string, advice: string][], checks: CheckRow[],
+ *            suspect_bytes: number, none: string, notes: [sentence: string, advice: string][], checks: CheckRow[],
  *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */
 

@@ -185,8 +185,7 @@ function checkTable() {
 }
 
 export function noSuspects() {
-  const complete = heap.verdict.complete || heap.loss.first === "types_undescribed";
-  return words.noSuspects(heap.suspect_bytes, heap.totals.bytes, heap.consumer.length > 0, complete, heap.notes.length > 0);
+  return visible(words.noSuspects(heap.none, heap.suspect_bytes, heap.consumer.length > 0));
 }
 
 /**

@@ -187,11 +187,10 @@ export function noRoots(n) {
          "retained sizes and paths are guesses.";
 }
 
-/** @param {number} limit @param {number} heap  bytes @param {boolean} consumer @param {boolean} complete @param {boolean} notes */
-export function noSuspects(limit, heap, consumer, complete, notes) {
-  const why = heap < limit ? `The heap has ${bytes(heap)}; only what retains ${bytes(limit)} or more is called a suspect.`
-    : `No suspects${complete ? "" : " in what has arrived"}: nothing${notes ? " but what is noted below" : ""} retains ${bytes(limit)} or more.`;
-  return `${why} What grows slowly shows when two dumps are compared.${consumer ? " The largest consumer is:" : ""}`;
+/** @param {string} healthy  the sentence of leaks @param {number} limit @param {boolean} consumer */
+export function noSuspects(healthy, limit, consumer) {
+  return `${healthy} Suspects retain ${bytes(limit)} or more; what grows slowly shows when two dumps are compared.` +
+         (consumer ? " The largest consumer is:" : "");
 }
 
 /** @param {number} limit */
