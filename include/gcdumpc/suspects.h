@@ -66,6 +66,7 @@ extern "C" {
  * WEAK_TABLE    dependent handles (ConditionalWeakTable, DependentHandle) with the same types of
  * key and value; OBJECTS are the values
  * FLOWS         execution contexts that keep values of AsyncLocal alive
+ * DUPLICATES    strings whose text another one has already, all together (needs values)
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -93,6 +94,7 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_WEAK_TABLE,
     GCD_SUSPECT_FLOWS,
     GCD_SUSPECT_POOLS, /* a note */
+    GCD_SUSPECT_DUPLICATES,
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */
@@ -221,6 +223,7 @@ struct gcd_suspects;
 struct gcd_origins;
 
 struct gcd_fields;
+struct gcd_values;
 struct gcd_suspects_options {
     struct gcd_context context;
     /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
@@ -236,6 +239,8 @@ struct gcd_suspects_options {
                      namespaces.  Only used during the call */
     const struct gcd_fields *fields; /* to name fields (unstable/fields.h); NULL = none are named.
                                         Only used during the call */
+    const struct gcd_values *values; /* which strings are equal (unstable/values.h); NULL = not
+                                        known.  Only used during the call */
 };
 #define GCD_SUSPECTS_SHARE     0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001

@@ -59,10 +59,10 @@ static gcd_status take_pair(void *ctx, const struct gcd_key_pair *pair, struct g
     struct gcd_keys *k = ctx;
     const struct gcd_keys_question *about = &k->about;
     uint32_t number =
-        gcd_values_find(about->shown.values, gcd_graph_node_address(about->graph, pair->key));
+        gcd_values_find(about->view.values, gcd_graph_node_address(about->graph, pair->key));
     struct gcd_text text = { .utf8 = NULL };
     if (number != GCD_TEXT_NONE)
-        text = gcd_values_text(about->shown.values, number);
+        text = gcd_values_text(about->view.values, number);
     if (text.utf8 == NULL)
         return GCD_OK;
     if (!gcd_vec_reserve(&k->alloc, &k->items, &k->item_cap, k->item_count + 1, sizeof *k->items,
@@ -70,16 +70,17 @@ static gcd_status take_pair(void *ctx, const struct gcd_key_pair *pair, struct g
         return gcd_fail_nomem(err, "reading keys");
     uint64_t bytes = bytes_below(about, pair->key_holder, pair->key);
     gcd_add_saturating(&bytes, bytes_below(about, pair->value_holder, pair->value));
-    k->items[k->item_count++] =
-        (struct item){ bytes, about->shown.raw ? NULL : gcd_secret_name(text.utf8, text.bytes),
-                       number };
+    k->items[k->item_count++] = (struct item){
+        bytes, about->view.show == GCD_SHOW_RAW ? NULL : gcd_secret_name(text.utf8, text.bytes),
+        number
+    };
     gcd_add_saturating(&k->totals.bytes, bytes);
     return GCD_OK;
 }
 
 static struct gcd_text text_of(const struct gcd_keys *k, size_t i)
 {
-    return gcd_values_text(k->about.shown.values, k->items[i].text);
+    return gcd_values_text(k->about.view.values, k->items[i].text);
 }
 
 static int compare_items(const void *ctx, uint32_t a, uint32_t b)

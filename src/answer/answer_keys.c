@@ -19,30 +19,42 @@ const struct answer_shape answer_keys_shape = ANSWER_SHAPE(columns);
 
 /* ---- one key ---- */
 
-const char *answer_key(struct answer *a, const char *cell, const struct answer_entry *e)
+/* The string NODE in quotes, its secret in brackets, NULL = not known, or it may not be seen. *RET:
+ * its text, utf8 NULL unless all may see it. */
+static const char *shown_text(struct answer *a, const struct gcd_session *s, uint32_t node,
+                              struct gcd_text *ret)
 {
     char quoted[ANSWER_QUOTED_BYTES];
-    struct gcd_shown_values shown = gcd_session_shown_values(e->session);
-    const struct gcd_graph *g = gcd_session_graph(e->session);
-    const struct gcd_fields *fields;
-    if (shown.values == NULL || e->entry == GCD_NODE_NONE || e->value == GCD_NODE_NONE ||
-        gcd_session_fields(e->session, NULL, &fields, NULL) != GCD_OK)
-        return "";
-    uint32_t key = gcd_key_of(g, fields, e->entry, e->value, e->of_collection),
-             text = key != GCD_NODE_NONE
-                        ? gcd_values_find(shown.values, gcd_graph_node_address(g, key))
-                        : GCD_TEXT_NONE;
-    struct gcd_text t = { .utf8 = NULL };
-    if (text != GCD_TEXT_NONE)
-        t = gcd_values_text(shown.values, text);
+    struct gcd_values_view view = gcd_session_values(s);
+    uint32_t number = GCD_TEXT_NONE;
+    *ret = (struct gcd_text){ .utf8 = NULL };
+    if (view.values != NULL && view.show != GCD_SHOW_EQUAL && node != GCD_NODE_NONE)
+        number = gcd_values_find(view.values, gcd_graph_node_address(gcd_session_graph(s), node));
+    if (number == GCD_TEXT_NONE)
+        return NULL;
+    struct gcd_text t = gcd_values_text(view.values, number);
     if (t.utf8 == NULL)
-        return "";
-    const char *secret = shown.raw ? NULL : gcd_secret_name(t.utf8, t.bytes);
+        return NULL;
+    const char *secret = view.show == GCD_SHOW_RAW ? NULL : gcd_secret_name(t.utf8, t.bytes);
     if (secret != NULL)
-        return answer_keep(a, "[(%s)]", secret);
-    if (cell != NULL)
+        return answer_keep(a, "(%s)", secret);
+    *ret = t;
+    return answer_keep(a, "%s", answer_quoted(t.utf8, t.bytes, t.cut, KEY_CHARACTERS, quoted));
+}
+
+const char *answer_key(struct answer *a, const char *cell, const struct answer_entry *e)
+{
+    const struct gcd_fields *fields;
+    struct gcd_text t;
+    if (gcd_session_values(e->session).values == NULL || e->entry == GCD_NODE_NONE ||
+        e->value == GCD_NODE_NONE || gcd_session_fields(e->session, NULL, &fields, NULL) != GCD_OK)
+        return "";
+    uint32_t key =
+        gcd_key_of(gcd_session_graph(e->session), fields, e->entry, e->value, e->of_collection);
+    const char *shown = shown_text(a, e->session, key, &t);
+    if (cell != NULL && t.utf8 != NULL)
         answer_format(a, cell, "%.*s", (int)t.bytes, t.utf8);
-    return answer_keep(a, "[%s]", answer_quoted(t.utf8, t.bytes, t.cut, KEY_CHARACTERS, quoted));
+    return shown != NULL ? answer_keep(a, "[%s]", shown) : "";
 }
 
 /* ---- the keys of a collection ---- */
@@ -78,7 +90,7 @@ static const char *examples_of(struct answer *a, struct gcd_session *s, const st
             answer_keep(a, "%s of its %s%s keys are known", GCD_DIGITS(count),
                         gcd_collection_is_exact(of) ? "" : "at least ", GCD_DIGITS(of->at_least));
     for (size_t i = 0; i < n; i++) {
-        struct gcd_text text = gcd_values_text(gcd_session_shown_values(s).values, texts[i]);
+        struct gcd_text text = gcd_values_text(gcd_session_values(s).values, texts[i]);
         line = answer_keep(a, "%s%s%s", line,
                            i > 0        ? ", "
                            : n == count ? ": "
@@ -114,14 +126,12 @@ static const char *groups_of(struct answer *a, const struct gcd_keys *k)
     return line;
 }
 
-gcd_status answer_keys(struct gcd_session *s, uint32_t node, struct answer *groups,
-                       const char **ret_sentence, struct gcd_error *err)
+/* The sentence about the keys of NODE; NULL = none are known. */
+static gcd_status keys_of(struct gcd_session *s, uint32_t node, struct answer *groups,
+                          const char **ret, struct gcd_error *err)
 {
     struct gcd_keys *k;
     struct gcd_collection it;
-    *ret_sentence = NULL;
-    if (node == GCD_NODE_NONE)
-        return GCD_OK;
     gcd_status st = gcd_session_keys(s, NULL, node, &k, err);
     if (st != GCD_OK)
         return st == GCD_END ? GCD_OK : st;
@@ -129,9 +139,23 @@ gcd_status answer_keys(struct gcd_session *s, uint32_t node, struct answer *grou
     if (st == GCD_OK) {
         put_groups(groups, k);
         const char *more = groups_of(groups, k);
-        *ret_sentence = answer_keep(groups, "%s.%s%s%s", examples_of(groups, s, k, &it),
-                                    more[0] != '\0' ? " " : "", more, more[0] != '\0' ? "." : "");
+        *ret = answer_keep(groups, "%s.%s%s%s", examples_of(groups, s, k, &it),
+                           more[0] != '\0' ? " " : "", more, more[0] != '\0' ? "." : "");
     }
     gcd_keys_free(k);
     return st == GCD_END ? GCD_OK : st;
+}
+
+gcd_status answer_suspect_keys(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                               struct answer *groups, const char **ret, struct gcd_error *err)
+{
+    struct gcd_text text;
+    uint32_t node = answer_suspect_collection(of, s);
+    *ret = NULL;
+    if (s->kind == GCD_SUSPECT_DUPLICATES) {
+        const char *shown = shown_text(groups, of->session, s->node, &text);
+        *ret = shown != NULL ? answer_keep(groups, "The text: %s.", shown) : NULL;
+        return GCD_OK;
+    }
+    return node != GCD_NODE_NONE ? keys_of(of->session, node, groups, ret, err) : GCD_OK;
 }

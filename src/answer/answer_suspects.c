@@ -417,9 +417,7 @@ static gcd_status put_keys(struct answer *a, const struct answer_of_suspects *of
                            const struct gcd_suspect *s, struct gcd_error *err)
 {
     const char *sentence;
-    uint32_t node = answer_suspect_collection(of, s);
-    gcd_status st =
-        answer_keys(of->session, node, answer_rows(a, "key_beginnings"), &sentence, err);
+    gcd_status st = answer_suspect_keys(of, s, answer_rows(a, "key_beginnings"), &sentence, err);
     if (st == GCD_OK)
         answer_text(a, "keys", sentence);
     return st;

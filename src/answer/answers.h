@@ -145,13 +145,7 @@ struct answer_entry {
 /* "[\"tenant-42\"]" for the key of E, "" = not known, or it may not be seen; its text in CELL of A,
  * unless that is NULL.  The result belongs to A. */
 const char *answer_key(struct answer *a, const char *cell, const struct answer_entry *e);
-/*
- * The keys of the collection NODE: a sentence in *RET_SENTENCE, which belongs to GROUPS, NULL =
- * none are known; and by their beginnings in GROUPS.
- */
 extern const struct answer_shape answer_keys_shape;
-gcd_status answer_keys(struct gcd_session *s, uint32_t node, struct answer *groups,
-                       const char **ret_sentence, struct gcd_error *err);
 
 /* ---- answer_paths.c ---- */
 
@@ -191,6 +185,13 @@ struct answer *answer_parts(const struct answer_of_suspects *of,
  * GCD_NODE_NONE. */
 uint32_t answer_suspect_collection(const struct answer_of_suspects *of,
                                    const struct gcd_suspect *s);
+/*
+ * What values tell about S, if they may be seen: the keys of that collection, or the text of equal
+ * strings.  A sentence in *RET, which belongs to GROUPS, NULL = nothing; and the keys by their
+ * beginnings in GROUPS, of answer_keys_shape.
+ */
+gcd_status answer_suspect_keys(const struct answer_of_suspects *of, const struct gcd_suspect *s,
+                               struct answer *groups, const char **ret, struct gcd_error *err);
 /* What is large and no fault. */
 struct answer *answer_notes(const struct answer_of_suspects *of);
 /* The path of S from its root, for people; FOLDS: without hidden steps. */

@@ -78,7 +78,8 @@ static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
                                           .paths = s->paths,
                                           .only_large = s->options.only_large,
                                           .origins = s->origins,
-                                          .fields = s->fields };
+                                          .fields = s->fields,
+                                          .values = s->values.values };
 }
 
 static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c,

@@ -101,14 +101,14 @@ void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites)
     s->sites = sites;
 }
 
-void gcd_session_show_values(struct gcd_session *s, const struct gcd_shown_values *shown)
+void gcd_session_use_values(struct gcd_session *s, const struct gcd_values_view *view)
 {
-    s->shown = *shown;
+    s->values = *view;
 }
 
-struct gcd_shown_values gcd_session_shown_values(const struct gcd_session *s)
+struct gcd_values_view gcd_session_values(const struct gcd_session *s)
 {
-    return s->shown;
+    return s->values;
 }
 
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s)
@@ -273,8 +273,8 @@ gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_contex
 gcd_status gcd_session_keys(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
                             struct gcd_keys **ret, struct gcd_error *err)
 {
-    struct gcd_keys_question question = { .graph = s->graph, .shown = s->shown };
-    if (s->shown.values == NULL)
+    struct gcd_keys_question question = { .graph = s->graph, .view = s->values };
+    if (s->values.values == NULL || s->values.show == GCD_SHOW_EQUAL)
         return GCD_END;
     GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
     GCD_TRY(need(s, PART_BIT(PART_FIELDS), call, err));

@@ -45,7 +45,7 @@ struct gcd_session {
     struct gcd_alloc user, alloc;       /* ALLOC forwards to USER, one call at a time */
     struct gcd_locked_alloc locked;
     struct gcd_sites *sites; /* or NULL */
-    struct gcd_shown_values shown;
+    struct gcd_values_view values;
     pthread_mutex_t lock; /* protects RUNNING */
     pthread_cond_t moved; /* a bit of RUNNING was cleared */
     unsigned running;     /* PART_BIT of the parts that a thread computes */

@@ -209,8 +209,8 @@ class Leaks(CliTest):
                          (0, 0, 1000, 4 * MIB))
         self.assertEqual((rows["assemblies"]["least_objects"], rows["assemblies"]["least_bytes"]), (10, None))
         self.assertEqual((rows["object"]["bytes"], rows["object"]["least_objects"], rows["object"]["least_bytes"]), (104152, None, 4 * MIB))
-        self.assertEqual([f["kind"] for f in got["findings"] if not f["known"]], ["pinned", "fragmentation"])
-        self.assertEqual([f["objects"] for f in got["findings"] if not f["known"]], [None] * 2)
+        self.assertEqual([f["kind"] for f in got["findings"] if not f["known"]], ["pinned", "fragmentation", "duplicates"])
+        self.assertEqual([f["objects"] for f in got["findings"] if not f["known"]], [None] * 3)
         self.assertNotIn("findings", self.json("in"))
         text = self.done("leaks", "in", "--findings").text
         table = text[text.index("\nWhat was looked for, "):]

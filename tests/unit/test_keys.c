@@ -134,7 +134,8 @@ static gcd_status keys_of(const struct heap *h, bool raw, const struct gcd_conte
                                        .collections = h->collections,
                                        .fields = h->fields,
                                        .dominators = h->dominators,
-                                       .shown = { .values = h->values, .raw = raw } };
+                                       .view = { h->values,
+                                                 raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED } };
     return gcd_keys_new(&about, 0, context, ret, &err);
 }
 

@@ -59,7 +59,7 @@ struct gcd_keys_question {
     struct gcd_collections *collections;
     const struct gcd_fields *fields;
     const struct gcd_dominators *dominators;
-    struct gcd_shown_values shown; /* with values */
+    struct gcd_values_view view; /* with values that may be seen */
 };
 
 /*

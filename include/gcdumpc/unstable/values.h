@@ -84,10 +84,13 @@ uint64_t gcd_values_bytes(const struct gcd_values *v);
 
 /* ---- secrets ---- */
 
-/* Which values people may see. */
-struct gcd_shown_values {
-    const struct gcd_values *values; /* NULL = none */
-    bool raw;                        /* also those that look like a secret */
+/* What people may see of values: nothing, but which are equal; texts, but for what looks like a
+ * secret; all. */
+enum gcd_values_show { GCD_SHOW_EQUAL, GCD_SHOW_MASKED, GCD_SHOW_RAW };
+
+struct gcd_values_view {
+    const struct gcd_values *values; /* NULL = there are none */
+    enum gcd_values_show show;
 };
 
 /*

@@ -129,6 +129,7 @@ static const struct {
     { suspects_pinned, false, GCD_SUSPECT_PINNED },
     { suspects_collections, false, GCD_SUSPECT_COLLECTIONS },
     { suspects_sparse, false, GCD_SUSPECT_SPARSE },
+    { suspects_duplicates, false, 0 },
     { suspects_findings, false, 0 },
     { suspects_assemblies, false, 0 },
     { suspects_fragmentation, false, GCD_SUSPECT_FRAGMENTATION },

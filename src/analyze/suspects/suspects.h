@@ -9,6 +9,7 @@
 
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/collections.h>
+#include <gcdumpc/unstable/duplicates.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -98,6 +99,12 @@ struct suspect {
     uint64_t each_bytes;   /* COLLECTIONS: size of one */
     bool is_array;         /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes; /* PINNED: ranges with the free bytes */
+    /* DUPLICATES: the strings with a known text, the most wasteful text, what holds most of its
+     * strings; COUNT 0 = not known */
+    uint64_t strings;
+    struct gcd_duplicate same;
+    uint32_t same_length;
+    struct gcd_duplicate_holder by;
     /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
     uint32_t owner_type;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
@@ -275,6 +282,8 @@ gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
 /* suspects_sparse.c: SPARSE. */
 gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err);
+/* suspects_duplicates.c: DUPLICATES. */
+gcd_status suspects_duplicates(struct suspects_work *w, struct gcd_error *err);
 /* findings/: all kinds of findings, rules first. */
 gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err);

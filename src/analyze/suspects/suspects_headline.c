@@ -38,6 +38,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
         suspects_put_both(s, p);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
         suspects_put_type(s, p->type);
+    } else if (p->kind == GCD_SUSPECT_DUPLICATES && suspects_put_text_holder(s, x)) {
+        return;
     } else if (x->module != NULL) {
         suspects_put_assembly(s, x->module);
     } else if (p->held_count > 0 && suspects_has_clause(p->kind)) {

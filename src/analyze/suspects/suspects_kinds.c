@@ -106,6 +106,10 @@ static const struct {
     [GCD_SUSPECT_FLOWS] = { "flows", "Values of AsyncLocal", "execution contexts", FINDING_FEW,
                             true, suspects_say_flows, suspects_advise_flows, suspects_tell_flows,
                             .advice_rank = ADVICE_OVER_ALL },
+    [GCD_SUSPECT_DUPLICATES] = { "duplicates", "Equal strings", "copies of strings", 0, true,
+                                 suspects_say_duplicates, suspects_advise_duplicates,
+                                 suspects_tell_duplicates, .advice_rank = 2, .counts_type = true,
+                                 .how_sure = IS_SO },
     [GCD_SUSPECT_POOLS] = { "pools", "Pool", "pools", 1, true, suspects_say_pools,
                             suspects_advise_pools, .is_note = true },
 };

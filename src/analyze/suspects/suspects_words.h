@@ -150,6 +150,11 @@ void suspects_advise_collections(struct suspect_words *s, const struct suspect *
 void suspects_tell_sparse(struct suspect_words *s, const struct suspect *x);
 void suspects_say_sparse(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_duplicates(struct suspect_words *s, const struct suspect *x);
+void suspects_say_duplicates(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_duplicates(struct suspect_words *s, const struct suspect *x);
+/* "Country.Name", what refers to most strings of the most wasteful text; false: not known. */
+bool suspects_put_text_holder(struct suspect_words *s, const struct suspect *x);
 void suspects_tell_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_timers(struct suspect_words *s, const struct suspect *x);

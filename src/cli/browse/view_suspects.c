@@ -140,7 +140,7 @@ static gcd_status add_suspect(struct browse_view *v, const struct gcd_suspect *s
         st = gcd_session_origins(m->session, call, &of.origins, err);
     struct answer *groups = answer_new(NULL, &answer_keys_shape);
     if (st == GCD_OK)
-        st = answer_keys(m->session, answer_suspect_collection(&of, s), groups, &keys, err);
+        st = answer_suspect_keys(&of, s, groups, &keys, err);
     if (st == GCD_OK && (!answer_suspect_site(&of, s, NULL, site) ||
                          asprintf(&text, "%s%s%s%s%s%s%s", s->sentence, site[0] != '\0' ? "\n" : "",
                                   site, keys != NULL ? "\n" : "", keys != NULL ? keys : "",

@@ -236,21 +236,24 @@ static bool print_notes(const struct leaks *l)
 }
 
 /* That there are texts nobody asked to see. */
-static void print_hint_of_keys(const struct leaks *l)
+static void print_hint_of_texts(const struct leaks *l)
 {
     struct answer_of_suspects of = asked(l, l->suspects);
     bool has = false;
-    for (size_t i = 0; i < l->shown && !has; i++)
-        has = answer_suspect_collection(&of, gcd_suspects_get(l->suspects, i)) != GCD_NODE_NONE;
+    for (size_t i = 0; i < l->shown && !has; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+        has =
+            s->kind == GCD_SUSPECT_DUPLICATES || answer_suspect_collection(&of, s) != GCD_NODE_NONE;
+    }
     if (has && l->args->view.values == CLI_VALUES_HIDDEN &&
         cli_summary(&l->d)->values.kind == GCD_VALUES_STRINGS)
-        puts("\nThe texts of strings are known: --show-values shows the keys of collections.");
+        puts("\nThis dump has the texts of strings: --show-values shows keys and equal texts.");
 }
 
 static bool print_text(const struct leaks *l)
 {
     bool ok = print_suspects(l) && print_notes(l) && print_memory(l);
-    print_hint_of_keys(l);
+    print_hint_of_texts(l);
     if (!ok || !l->args->view.findings)
         return ok;
     puts("\nWhat was looked for, with the largest numbers seen of each kind:");
@@ -390,8 +393,8 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
         return leaks_page(args);
     enum cli_exit e = cli_open_session(args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE && args->view.values != CLI_VALUES_HIDDEN && !cli_is_live(args) &&
-        gcd_session_shown_values(l.d.session).values == NULL)
-        cli_say(l.d.subject, "has no texts of strings, so no keys are shown");
+        gcd_session_values(l.d.session).values == NULL)
+        cli_say(l.d.subject, "has no texts of strings, so none are shown");
     if (e == CLI_DONE)
         e = analyse(&l);
     if (e == CLI_DONE)

@@ -132,7 +132,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .process_name = args->dump.process_name,
         .walk_number = (unsigned)args->dump.walk,
         .no_layouts = !wants_layouts(args, need),
-        .values = cli_values_wanted(args) != GCD_VALUES_NONE || records(args, need),
+        .values = cli_values_wanted(args) != GCD_VALUES_NONE || records(args, need) ||
+                  need == CLI_NEED_LEAKS || need == CLI_NEED_PAGE, /* which strings are equal */
         .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {
@@ -147,7 +148,9 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         struct gcd_module_files files;
         struct module_search search;
         struct module_finder *finder = cli_image_files(args, &search, &files);
-        struct cli_reading how = { reread, spool, finder != NULL ? &files : NULL };
+        struct cli_reading how = { reread, spool, finder != NULL ? &files : NULL,
+                                   need == CLI_NEED_LEAKS && !records(args, need) &&
+                                       args->output.summary == NULL };
         e = cli_open_file(args, &options, &how, ret);
         module_finder_free(finder);
         if (e == CLI_DONE)
@@ -189,11 +192,15 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     free(mine);
-    struct gcd_shown_values shown = { .raw = args->view.values == CLI_VALUES_RAW };
-    if (args->view.values != CLI_VALUES_HIDDEN && d->dump != NULL)
-        shown.values = gcd_dump_values(d->dump);
+    static const enum gcd_values_show shows[] = {
+        [CLI_VALUES_HIDDEN] = GCD_SHOW_EQUAL,
+        [CLI_VALUES_MASKED] = GCD_SHOW_MASKED,
+        [CLI_VALUES_RAW] = GCD_SHOW_RAW,
+    };
+    struct gcd_values_view view = { .values = d->dump != NULL ? gcd_dump_values(d->dump) : NULL,
+                                    .show = shows[args->view.values] };
     if (e == CLI_DONE)
-        gcd_session_show_values(d->session, &shown);
+        gcd_session_use_values(d->session, &view);
     return e == CLI_DONE ? take_sites(args, d) : e;
 }
 

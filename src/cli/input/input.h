@@ -65,6 +65,7 @@ struct cli_reading {
     bool reread;                          /* a copy of a pipe is kept, */
     const char *spool;                    /* in this folder */
     const struct gcd_module_files *files; /* of a core file; NULL = none */
+    bool equal;                           /* of a core file: at least which strings are equal */
 };
 /* Opens the file of ARGS into RET.  On failure the message has been printed. */
 enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options,

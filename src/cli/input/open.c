@@ -192,10 +192,13 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
                                                .reread = how->reread,
                                                .spool_dir = how->spool,
                                                .most_bytes = args->live.max_bytes };
+    enum gcd_values_kind values = cli_values_wanted(args);
+    if (values == GCD_VALUES_NONE && how->equal)
+        values = GCD_VALUES_HASHES;
     struct gcd_image_options image = {
         .with_dead = args->dump.with_dead,
         .files = how->files,
-        .values = { .kind = cli_values_wanted(args), .max_string = (uint32_t)args->dump.max_string }
+        .values = { .kind = values, .max_string = (uint32_t)args->dump.max_string }
     };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;

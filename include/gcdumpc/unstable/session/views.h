@@ -24,9 +24,10 @@ void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
 /* NULL: it has none. */
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 
-/* Which values of the dump people may see; none at first.  No other thread uses S yet. */
-void gcd_session_show_values(struct gcd_session *s, const struct gcd_shown_values *shown);
-struct gcd_shown_values gcd_session_shown_values(const struct gcd_session *s);
+/* The values of the dump, which must outlive S, and what people may see of them; none at first.  No
+ * other thread uses S yet. */
+void gcd_session_use_values(struct gcd_session *s, const struct gcd_values_view *view);
+struct gcd_values_view gcd_session_values(const struct gcd_session *s);
 
 /* Those by line and type, with the origins below; NULL = it has no sites. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,
