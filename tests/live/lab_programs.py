@@ -77,7 +77,7 @@ def _options(name, runtime, flavour):
 
 @functools.cache
 def program(name, runtime, flavour):
-    """Path of HeapLab, WebLab or Shop for .NET RUNTIME."""
+    """Path of HeapLab, WebLab, Shop or CoffeeShop for .NET RUNTIME."""
     if name == "HeapLab" and flavour == ("built" if runtime == own_runtime() else "contained"):
         return heaplab(runtime)
     return os.path.join(_build(name, *_options(name, runtime, flavour)), name)
@@ -106,7 +106,7 @@ def wait_lab(runtime, configuration):
 
 @functools.cache
 def coffee_shop():
-    return os.path.join(_build("CoffeeShop", "build"), "CoffeeShop")
+    return program("CoffeeShop", own_runtime(), "built")
 
 
 @functools.cache
@@ -167,9 +167,11 @@ def build_together():
     wanted = {}                      # folder in CACHE: project, options
     for runtime in RUNTIMES:
         wanted[heaplab_build(runtime)[0]] = _project("HeapLab"), _options("HeapLab", runtime, "built" if runtime == own else "contained")
-    for name, options in [*(("AllocLab", _options("AllocLab", runtime, "built" if runtime == own else "contained")) for runtime in {own, RUNTIMES[-1]}),
-                          *((name, _options(name, own, "built")) for name in ("WebLab", "Shop", "CollectionLab")),
-                          *((name, ("build",)) for name in ("WebLab.Plugin", "Shop.Pricing", "FullNames", "CollectionCounts", "CoffeeShop", "GateLab", "Waits")),
+    for name, options in [*((name, _options(name, runtime, "built" if runtime == own else "contained"))
+                            for name in ("AllocLab", "CoffeeShop", "WebLab") for runtime in {own, RUNTIMES[-1]}),
+                          *((name, _options(name, own, "built")) for name in ("Shop", "CollectionLab")),
+                          *((name, ("build",)) for name in ("WebLab.Plugin", "Shop.Pricing", "FullNames", "FieldList", "CollectionCounts", "GateLab",
+                                                            "Waits")),
                           *(("WaitLab", _wait_options(own, configuration)) for configuration in ("Release", "Debug"))]:
         wanted[_folder(name, options)] = _project(name), options
     with made_together(wanted) as folders, tempfile.NamedTemporaryFile("w", suffix=".proj", dir=CACHE) as all_of_them:

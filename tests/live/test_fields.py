@@ -4,9 +4,12 @@ For each reference of each object that has not changed in between, gcdumpc names
 ClrMD reads field descriptors in the process, gcdumpc reads the files of the modules and sees only the order of references.  Where ClrMD is known to
 be wrong (CLRMD_WRONG), FieldLab itself says where its fields are.
 
-The tests use FieldLab (difficult layouts), HeapLab and WebLab, built for the SDK's own runtime; GCDUMPC_TEST_FIELDS=all: for every runtime.
+The tests use FieldLab (difficult layouts), HeapLab, also as a service, WebLab and the coffee shop, built for the SDK's own runtime, the
+last two and HeapLab also for the newest; GCDUMPC_TEST_FIELDS=all: all for every runtime, a larger service, and also the shop of test_planted (Kestrel,
+Entity Framework).
 """
 import collections
+import json
 import os
 import re
 import sqlite3
@@ -19,10 +22,12 @@ from live_support import RUNTIMES, SECONDS, LiveTest, Process, main, need, sdk_v
 # or a value itself.
 CLRMD_WRONG = re.compile(r"(\.|^)(m_value|_value|_element)(\.|$)")
 
+ALL = os.environ.get("GCDUMPC_TEST_FIELDS") == "all"
 
-def runtimes():
+
+def runtimes(*more):
     own = int(need(sdk_version).split(".")[0])
-    return [(r, "built" if r == own else "contained") for r in RUNTIMES if r == own or os.environ.get("GCDUMPC_TEST_FIELDS") == "all"]
+    return [(r, "built" if r == own else "contained") for r in RUNTIMES if r == own or ALL or r in more]
 
 
 def parts(path):
@@ -116,9 +121,9 @@ class Compared:
 
 
 class Fields(LiveTest):
-    def compare(self, name, runtime, flavour):
+    def compare(self, name, runtime, flavour, *args):
         file = need(program, name, runtime, flavour)
-        target = Process(*([need(plugin)] if name == "WebLab" else []), program=file)
+        target = self.target = Process(*args, program=file)
         self.addCleanup(target.__exit__)
         lines, offsets = [target.line], {}
         while name == "FieldLab" and not lines[-1].startswith("ready"):
@@ -154,13 +159,44 @@ class Fields(LiveTest):
                 self.assertGreater(got.unknown["FieldLab.Overlap"], 0)
 
     def test_programs(self):
-        for runtime, flavour in runtimes():
-            for name in ("HeapLab", "WebLab"):
-                with self.subTest(program=name, runtime=runtime):
-                    got = self.compare(name, runtime, flavour)
-                    self.assertGreater(got.share("named", "fields"), 0.5)
-                    if name == "WebLab":
-                        self.assertGreater(got.share("own named", "own"), 0.95)
+        for runtime, flavour in runtimes(RUNTIMES[-1]):
+            programs = [("HeapLab", [], 0.5, 0), ("WebLab", [need(plugin)], 0.5, 0.95)]
+            if ALL or flavour == "built":
+                programs.append(("HeapLab", ["--service", "300000" if ALL else "20000"], 0.9, 0.9))
+            for name, args, named, own in programs:
+                with self.subTest(program=name, args=args, runtime=runtime):
+                    got = self.compare(name, runtime, flavour, *args)
+                    self.assertGreater(got.share("named", "fields"), named)
+                    self.assertGreater(got.share("own named", "own"), own)
+
+    def test_shop(self):
+        for runtime, flavour in runtimes(RUNTIMES[-1]):
+            with self.subTest(runtime=runtime):
+                got = self.compare("CoffeeShop", runtime, flavour)
+                self.assertGreater(got.share("named", "fields"), 0.8)
+                self.assertGreater(got.share("own named", "own"), 0.95)
+                self.grow()
+                if ALL:
+                    got = self.compare("Shop", runtime, flavour, "web-sessions", need(plugin, "Shop.Pricing"))
+                    self.assertGreater(got.share("own named", "own"), 0.95)
+
+    def grow(self):
+        """The shop serves more; the fields are in what leaks, and in what has grown."""
+        dumps = []
+        for customers in (None, 2000):
+            if customers:
+                self.target.process.stdin.write(f"{customers}\n")
+                self.target.process.stdin.flush()
+                self.assertEqual(self.target.process.stdout.readline(), "ready\n")
+            dumps.append(self.path(f"{customers}.nettrace"))
+            self.gcdumpc("collect", "--pid", self.target.pid, "-o", dumps[-1])
+        leaks = json.loads(self.gcdumpc("leaks", dumps[1], "--json").stdout)
+        self.assertEqual({s["place"] for s in leaks["suspects"]} & {"SessionStore.sessions", "PriceFeed.Changed"},
+                         {"SessionStore.sessions", "PriceFeed.Changed"})
+        rows = json.loads(self.gcdumpc("diff", *dumps, "--paths", "--json").stdout)["paths"]
+        grown = {(row["field"], row["name"]) for row in rows if row["bytes_delta"] > 100_000}
+        self.assertLess({("sessions", "CoffeeShop.SessionStore"), ("prices", "CoffeeShop.PriceFeed"), ("Changed", "System.Action<System.String, "
+                          "System.Decimal>")}, grown)
 
 
 if __name__ == "__main__":
