@@ -25,7 +25,7 @@ struct sql_offer {
     const struct sql_table *table;
 };
 
-#define SQL_TABLES 12
+#define SQL_TABLES 13
 
 struct gcd_sql {
     struct gcd_session *session;
@@ -144,6 +144,13 @@ uint64_t sql_sample_rows(const struct gcd_sql *db);
 gcd_status sql_site_column(struct sql_cursor *c, int column, sqlite3_context *to,
                            struct gcd_error *err);
 gcd_status sql_sample_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                             struct gcd_error *err);
+
+/* sql_strings.c: the table strings, empty unless texts are known and may be seen. */
+extern const char sql_string_columns[];
+uint64_t sql_string_rows(const struct gcd_sql *db);
+bool sql_string_skip(const struct sql_cursor *c);
+gcd_status sql_string_column(struct sql_cursor *c, int column, sqlite3_context *to,
                              struct gcd_error *err);
 
 /* sql_walks.c: path_from_root(object) and reachable_from(object) as tables. */

@@ -4,8 +4,9 @@ import gzip
 import io
 import json
 import os
+import unittest
 
-from cli_support import CliTest, main, trace
+from cli_support import HAVE_SQLITE, CliTest, main, trace
 
 CORE = os.path.join(os.path.dirname(os.path.dirname(trace("net10-core"))), "net10-core", "heap.core.gz")
 NONE = r".*: has no texts of strings: a core file has them, and a recording made with gcdumpc collect --values strings"
@@ -87,6 +88,22 @@ class Strings(CliTest):
             self.assertIn("System.Diagnostics.Metrics", keys)
             self.assertRegex(self.done("paths", CORE, "--object", value).text, r'OverrideEventProvider>\["System.Diagnostics.Metrics"\] \(1 element\)')
             self.assertIn('.Entry[].value["System.Diagnostics.Metrics"]', self.done("paths", CORE, "--object", value, "--full").text)
+
+    @unittest.skipUnless(HAVE_SQLITE, "this build has no SQLite")
+    def test_sql_has_the_same_strings(self):
+        """The table has a row for each string, looked up by its object, and masks secrets; without --show-values it is empty."""
+        core = self.with_texts(a_literal_of_HeapLab="Pwd=hunter2-4711")
+
+        def ask(query, *options):
+            return [tuple(r) for r in json.loads(self.done("sql", core, query, "--json", *options).text)["rows"]]
+        self.assertEqual(ask("SELECT count(*) FROM strings"), [(0,)])
+        query = "SELECT text, masked, length, hash, count(*), sum(size_bytes) FROM objects JOIN strings ON object_id = id GROUP BY hash"
+        want = {(r["text"], r["masked"], r["length"], r["hash"], r["count"], r["bytes"]) for r in self.rows(core)}
+        self.assertEqual(set(ask(query, "--show-values")), want)
+        self.assertIn(("connection string", None), ask("SELECT masked, text FROM strings", "--show-values"))
+        self.assertEqual(ask("SELECT text FROM strings WHERE text LIKE '%hunter2%'", "--show-values=raw"), [("Pwd=hunter2-4711    ",)])
+        one, = ask("SELECT min(object_id) FROM strings WHERE text = 'System.Globalization.Invariant'", "--show-values")[0]
+        self.assertEqual(ask(f"SELECT text FROM strings WHERE object_id IN ({one}, -1)", "--show-values"), [("System.Globalization.Invariant",)])
 
     def test_a_recording_of_a_core_file_keeps_what_is_asked_for(self):
         self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "strings")
