@@ -304,6 +304,19 @@ class Tools(McpTest):
         self.assertIn("there is no object at 0x10; addresses differ between dumps", client.error("paths", object="0x10"))
         self.assertIn("one of", client.error("paths", type="x", object=1))
 
+    def test_keys_are_shown_only_if_the_operator_allows_it(self):
+        """The key of a dictionary in a path, and texts in SQL: the client has no say in it."""
+        core = os.path.join(ROOT, "net10-core", "heap.core.gz")
+        want = json.loads(self.done("sql", core, "--json", "select max(to_id) from edges join objects o on o.id = from_id "
+                                    "where field = 'value' and o.type like '%OverrideEventProvider%Entry[]'").text)["rows"][0][0]
+        for words, key in ((), None), (("--show-values",), "System.Diagnostics.Metrics"), (("--show-values=none",), None):
+            client = self.serve(*words)
+            client.call("open", file="net10-core/heap.core.gz")
+            steps = " ".join(r["step"] for r in client.all("paths", "paths", object=want))
+            self.assertEqual(f'["{key}"]' in steps, key is not None, steps)
+            self.assertEqual('["' in steps, key is not None, steps)
+            self.assertEqual(client.call("sql", statement="select count(*) from strings where text is not null")["rows"], [[602 if key else 0]])
+
     def test_async(self):
         client = self.opened()
         want, got = self.json("async"), client.call("async")
