@@ -45,22 +45,42 @@ const char *gcd_merged_tree_field(const struct gcd_merged_tree *t, const struct 
     return s->slot != GCD_SLOT_NONE ? gcd_fields_slot_name(t->fields, s->slot) : NULL;
 }
 
-/* The field of PARENT, whose fields are told apart, that leads to NODE.  Children of one object
- * mostly come one after the other, so its fields are looked up once. */
-static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
+/* Which reference of PARENT leads to NODE; *RET_PARENT->n: none.  Children of one object mostly
+ * come one after the other, so its references are looked up once. */
+static size_t edge_to(struct merged_maker *m, uint32_t parent, uint32_t node,
+                      struct merged_parent **ret_parent)
 {
-    struct merged_parent *p = &m->parent;
+    struct merged_parent *p = *ret_parent = &m->parent;
+    size_t i = 0;
     if (p->edges == NULL || p->node != parent) {
         p->node = parent;
         p->edges = gcd_graph_node_edges(m->g, parent, &p->n);
-        if (p->n <= MERGED_EDGES)
-            gcd_fields_slots(m->t->fields, parent, p->slots);
+        p->has_slots = false;
     }
-    for (size_t i = 0; i < p->n; i++)
-        if (p->edges[i] == node)
-            return p->n <= MERGED_EDGES ? p->slots[i]
-                                        : gcd_fields_get(m->t->fields, parent, i).slot;
-    return GCD_SLOT_NONE;
+    while (i < p->n && p->edges[i] != node)
+        i++;
+    return i;
+}
+
+static bool refers_to(struct merged_maker *m, uint32_t parent, uint32_t node)
+{
+    struct merged_parent *p;
+    return edge_to(m, parent, node, &p) < p->n;
+}
+
+/* The field of PARENT, whose fields are told apart, that leads to NODE. */
+static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
+{
+    struct merged_parent *p;
+    size_t edge = edge_to(m, parent, node, &p);
+    if (edge == p->n)
+        return GCD_SLOT_NONE;
+    if (p->n > MERGED_EDGES)
+        return gcd_fields_get(m->t->fields, parent, edge).slot;
+    if (!p->has_slots)
+        gcd_fields_slots(m->t->fields, parent, p->slots);
+    p->has_slots = true;
+    return p->slots[edge];
 }
 
 /*
@@ -94,7 +114,7 @@ gcd_status merged_object_label(struct merged_maker *m, const struct merged_child
     else if (*ret == MERGED_BY_OBJECT)
         return merged_field_label(m, of->type, slot_to(m, of->parent, of->node), ret, err);
     else if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED &&
-             !gcd_graph_refers(m->g, of->parent, of->node))
+             !refers_to(m, of->parent, of->node))
         *ret = of->type;
     return GCD_OK;
 }

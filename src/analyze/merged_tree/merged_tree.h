@@ -65,9 +65,10 @@ enum merged_tells { MERGED_TELLS_NONE, MERGED_TELLS, MERGED_TELLS_CHECKED };
 #define MERGED_EDGES 64u
 struct merged_parent {
     uint32_t node;
-    const uint32_t *edges; /* NULL: no object yet */
+    const uint32_t *edges; /* [n]; NULL: no object yet */
     size_t n;
-    uint32_t slots[MERGED_EDGES];
+    bool has_slots;
+    uint32_t slots[MERGED_EDGES]; /* of the edges, if they are there */
 };
 
 /* A type and a field. */
