@@ -14,7 +14,6 @@
 /* Frames of one stack that people see below a site. */
 #define SHOWN_FRAMES 12u
 #define FRAMES_MAX   512u
-#define TEXT_BYTES   1200u
 
 static const struct answer_column frame_columns[] = {
     FIELD("method", ANSWER_TEXT), FIELD("file", ANSWER_TEXT),   FIELD("line", ANSWER_COUNT),
@@ -60,13 +59,13 @@ static const char *method_of(const struct gcd_site_frame *f)
     return f->method[0] != '\0' ? f->method : "(unknown code)";
 }
 
-static void frame_text(const struct gcd_site_frame *f, const char *type, char *ret)
+void answer_site_text(const struct gcd_site_frame *f, const char *type, char *ret)
 {
     size_t n = 0;
     if (f->line != 0)
-        n = (size_t)snprintf(ret, TEXT_BYTES, "%.255s:%u ", gcd_file_name(f->file),
+        n = (size_t)snprintf(ret, ANSWER_SITE_BYTES, "%.255s:%u ", gcd_file_name(f->file),
                              (unsigned)f->line);
-    (void)snprintf(ret + n, TEXT_BYTES - n, "%.600s%s%.250s%s", method_of(f),
+    (void)snprintf(ret + n, ANSWER_SITE_BYTES - n, "%.600s%s%.250s%s", method_of(f),
                    type != NULL ? " (" : "", type != NULL ? type : "", type != NULL ? ")" : "");
 }
 
@@ -103,7 +102,7 @@ static void put_callers(struct answer *a, const struct answer_of_sites *of,
     uint32_t stack = s->totals[site->total].stack;
     unsigned shown = 0;
     uint64_t hidden = 0;
-    char text[TEXT_BYTES];
+    char text[ANSWER_SITE_BYTES];
     while (stack != GCD_SITE_NONE && s->stacks[stack].frame != site->frame)
         stack = s->stacks[stack].caller;
     if (stack == GCD_SITE_NONE)
@@ -116,7 +115,7 @@ static void put_callers(struct answer *a, const struct answer_of_sites *of,
             hidden++;
             continue;
         }
-        frame_text(&s->frames[frame], NULL, text);
+        answer_site_text(&s->frames[frame], NULL, text);
         put_line(a, text);
     }
     if (hidden > 0) {
@@ -133,7 +132,7 @@ static void put_site(struct answer *a, const struct answer_of_sites *of,
     const struct gcd_site_frame *f = gcd_site_frame_of(of->list, site);
     const char *type = gcd_site_type_name(of->list, site, of->summary, of->names);
     double of_type = of->list->of_type[site->type];
-    char text[TEXT_BYTES];
+    char text[ANSWER_SITE_BYTES];
     answer_row(a);
     answer_count(a, "count", gcd_site_estimate(site->objects));
     answer_count(a, "bytes", gcd_site_estimate(site->bytes));
@@ -158,7 +157,7 @@ static void put_site(struct answer *a, const struct answer_of_sites *of,
     if (f->line != 0)
         answer_count(a, "line", f->line);
     answer_text(a, "type", type);
-    frame_text(f, type, text);
+    answer_site_text(f, type, text);
     answer_text(a, "site", text);
     put_frames(a, of, t->stack);
 }

@@ -297,5 +297,8 @@ extern const struct answer_shape answer_site_parts_shape;
  * are not wanted.  false: out of memory. */
 bool answer_suspect_site(const struct answer_of_suspects *of, const struct gcd_suspect *s,
                          struct answer *rows, char *text);
+/* In RET[ANSWER_SITE_BYTES]: "SessionStore.cs:41 Shop.SessionStore.Open (System.Byte[])"; TYPE may
+ * be NULL. */
+void answer_site_text(const struct gcd_site_frame *f, const char *type, char *ret);
 
 #endif

@@ -75,7 +75,6 @@ void gcd_session_free(struct gcd_session *s)
     struct gcd_alloc user = s->user;
     session_drop(s);
     gcd_names_free(s->own_names);
-    gcd_sites_free(s->sites);
     if (s->mine != NULL)
         gcd_mem_free(&user, s->mine, (size_t)gcd_graph_summary(s->graph)->type_count + 1);
     (void)pthread_cond_destroy(&s->moved);
@@ -95,9 +94,8 @@ const struct gcd_names *gcd_session_names(const struct gcd_session *s)
     return s->names;
 }
 
-void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites)
+void gcd_session_use_sites(struct gcd_session *s, const struct gcd_sites *sites)
 {
-    gcd_sites_free(s->sites);
     s->sites = sites;
 }
 

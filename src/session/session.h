@@ -44,7 +44,7 @@ struct gcd_session {
     uint8_t *mine;                      /* [type_count + 1], or NULL */
     struct gcd_alloc user, alloc;       /* ALLOC forwards to USER, one call at a time */
     struct gcd_locked_alloc locked;
-    struct gcd_sites *sites; /* or NULL */
+    const struct gcd_sites *sites; /* or NULL */
     struct gcd_values_view values;
     pthread_mutex_t lock; /* protects RUNNING */
     pthread_cond_t moved; /* a bit of RUNNING was cleared */

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/text.h"
 
-#define CLASS_BYTES 1200u
+#define CLASS_BYTES  1200u
+#define METHOD_BYTES 600u /* that people see of a method */
 
 struct list {
     struct gcd_site_list list; /* must be first */
@@ -122,6 +124,17 @@ gcd_status gcd_site_list_new(const struct gcd_sites *s, const struct gcd_summary
     }
     gcd_site_list_free(&l->list);
     return gcd_fail_nomem(err, "listing sites");
+}
+
+void gcd_site_frame_text(const struct gcd_site_frame *f, char *ret, size_t cap)
+{
+    char line[300] = "";
+    if (f->line != 0)
+        (void)snprintf(line, sizeof line, " (%.255s:%u)", gcd_file_name(f->file),
+                       (unsigned)f->line);
+    size_t taken = strlen(line) + 1, method = cap > taken ? cap - taken : 0;
+    (void)snprintf(ret, cap, "%.*s%s", method < METHOD_BYTES ? (int)method : (int)METHOD_BYTES,
+                   f->method[0] != '\0' ? f->method : "(unknown code)", line);
 }
 
 const struct gcd_site_frame *gcd_site_frame_of(const struct gcd_site_list *l,

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "base/text.h"
 
 /* Fewer say nothing about a share. */
 #define FEWEST_SAMPLES 3u
@@ -19,29 +18,45 @@ static int compare_parts(const void *ctx, uint32_t a, uint32_t b)
     return p != q ? (p > q ? -1 : 1) : a < b ? -1 : a > b;
 }
 
-/* Marks in INSIDE [nodes] what S holds, or of a type, its objects with what they hold. */
-static void mark_inside(const struct gcd_graph *g, const struct gcd_dominators *d,
-                        const struct gcd_suspect *s, uint8_t *inside)
+/* The objects that a suspect holds, or of a type, its objects with what they hold. */
+struct holding {
+    const struct gcd_graph *graph;
+    const struct gcd_dominators *dominators;
+    const struct gcd_suspect *suspect;
+    uint8_t *known; /* [nodes] INSIDE or OUTSIDE; 0 = not asked yet */
+};
+enum { INSIDE = 1, OUTSIDE };
+
+/* Does the suspect hold the reachable NODE?  Remembers it of all nodes above, so that each is
+ * visited once. */
+static bool holds(struct holding *h, uint32_t node)
 {
-    const uint32_t *order = gcd_dominators_order(d);
-    for (uint32_t i = 0; i < gcd_dominators_reachable(d); i++) {
-        uint32_t parent = gcd_dominators_parent(d, order[i]);
-        bool own = s->kind == GCD_SUSPECT_TYPE ? gcd_graph_node_type(g, order[i]) == s->type
-                                               : order[i] == s->node;
-        inside[order[i]] = own || (parent < gcd_graph_node_count(g) && inside[parent] != 0);
-    }
+    uint32_t count = gcd_graph_node_count(h->graph), top = node;
+    uint8_t found = 0;
+    for (; top < count && (found = h->known[top]) == 0;
+         top = gcd_dominators_parent(h->dominators, top))
+        if (h->suspect->kind == GCD_SUSPECT_TYPE
+                ? gcd_graph_node_type(h->graph, top) == h->suspect->type
+                : top == h->suspect->node) {
+            found = h->known[top] = INSIDE;
+            break;
+        }
+    found = found != 0 ? found : OUTSIDE;
+    for (; node != top; node = gcd_dominators_parent(h->dominators, node))
+        h->known[node] = found;
+    return found == INSIDE;
 }
 
-/* Sums up the living samples INSIDE in SUMS [frames]; returns the number of frames with some. */
-static size_t sum_inside(const struct gcd_site_list *l, const struct gcd_graph *g,
-                         const uint8_t *inside, struct gcd_site_part *sums)
+/* Sums up the living samples of H in SUMS [frames]; returns the number of frames with some. */
+static size_t sum_held(const struct gcd_site_list *l, struct holding *h, struct gcd_site_part *sums)
 {
     const struct gcd_sites *s = l->sites;
     size_t used = 0;
     for (size_t i = 0; i < s->living_count; i++) {
-        uint32_t node = gcd_graph_find(g, s->living[i].address);
+        uint32_t node = gcd_graph_find(h->graph, s->living[i].address);
         uint32_t frame = l->items[l->site_of[s->living[i].total]].frame;
-        if (node == GCD_NODE_NONE || inside[node] == 0 || frame == GCD_SITE_NONE)
+        if (frame == GCD_SITE_NONE || node == GCD_NODE_NONE ||
+            gcd_dominators_parent(h->dominators, node) == GCD_NODE_NONE || !holds(h, node))
             continue;
         used += sums[frame].samples == 0;
         sums[frame].frame = frame;
@@ -62,12 +77,13 @@ gcd_status gcd_site_parts_of(const struct gcd_site_list *l, const struct gcd_gra
         (s->kind != GCD_SUSPECT_OBJECT && s->kind != GCD_SUSPECT_HANDLERS &&
          s->kind != GCD_SUSPECT_TYPE))
         return GCD_OK;
-    uint8_t *inside = gcd_mem_new(&a, n + 1);
+    struct holding h = {
+        .graph = g, .dominators = d, .suspect = s, .known = gcd_mem_new(&a, n + 1)
+    };
     struct gcd_site_part *sums = gcd_mem_new_array(&a, frames + 1, sizeof *sums);
     uint32_t *order = NULL;
-    if (inside != NULL && sums != NULL) {
-        mark_inside(g, d, s, inside);
-        ret->count = sum_inside(l, g, inside, sums);
+    if (h.known != NULL && sums != NULL) {
+        ret->count = sum_held(l, &h, sums);
         order = gcd_sort_order(&a, frames, compare_parts, sums);
         ret->items = gcd_mem_new_array(&a, ret->count + 1, sizeof *ret->items);
     }
@@ -79,7 +95,7 @@ gcd_status gcd_site_parts_of(const struct gcd_site_list *l, const struct gcd_gra
     }
     gcd_mem_free(&a, order, frames * sizeof *order);
     gcd_mem_free(&a, sums, (frames + 1) * sizeof *sums);
-    gcd_mem_free(&a, inside, n + 1);
+    gcd_mem_free(&a, h.known, n + 1);
     if (ok)
         return GCD_OK;
     gcd_site_parts_done(ret);
@@ -95,16 +111,12 @@ void gcd_site_parts_done(struct gcd_site_parts *p)
 
 void gcd_site_parts_text(const struct gcd_site_parts *p, const struct gcd_sites *s, char *ret)
 {
-    char line[300] = "";
+    char line[GCD_SITE_TEXT_BYTES - 100];
     ret[0] = '\0';
     if (p->samples < FEWEST_SAMPLES)
         return;
-    const struct gcd_site_frame *f = &s->frames[p->items[0].frame];
-    if (f->line != 0)
-        (void)snprintf(line, sizeof line, " (%.255s:%u)", gcd_file_name(f->file),
-                       (unsigned)f->line);
+    gcd_site_frame_text(&s->frames[p->items[0].frame], line, sizeof line);
     (void)snprintf(ret, GCD_SITE_TEXT_BYTES,
-                   "Allocated in %.600s%s: %u %% of what was sampled of it (%s objects).",
-                   f->method[0] != '\0' ? f->method : "(unknown code)", line,
+                   "Allocated in %s: %u %% of what was sampled of it (%s objects).", line,
                    (unsigned)(100 * p->items[0].bytes / p->bytes + 0.5), GCD_DIGITS(p->samples));
 }

@@ -186,15 +186,6 @@ static gcd_status write_pprof(const struct gcd_sites *s, struct gcd_sink *to, st
 
 /* ---- collapsed ---- */
 
-/* "Shop.SessionStore.Open (SessionStore.cs:41)" in RET[TEXT_MAX]. */
-static void line_text(const struct gcd_site_frame *f, char *ret)
-{
-    int n = snprintf(ret, TEXT_MAX, "%.600s", method_of(f));
-    if (f->line != 0 && n > 0)
-        (void)snprintf(ret + n, TEXT_MAX - (size_t)n, " (%.255s:%" PRIu32 ")",
-                       gcd_file_name(f->file), f->line);
-}
-
 static void put_collapsed(struct gcd_sink *to, const char *text)
 {
     char clean[TEXT_MAX];
@@ -216,7 +207,7 @@ static gcd_status write_collapsed(const struct gcd_sites *s, bool allocated, str
         if (bytes == 0)
             continue;
         for (size_t n = frames_of(s, t->stack, frames); n-- > 0;) {
-            line_text(&s->frames[frames[n]], text);
+            gcd_site_frame_text(&s->frames[frames[n]], text, sizeof text);
             put_collapsed(to, text);
         }
         size_t length = strlen(t->type) < TEXT_MAX ? strlen(t->type) : TEXT_MAX;

@@ -61,7 +61,7 @@ struct gcd_site_total {
 /* An object that was sampled and is alive at the walk. */
 struct gcd_site_sample {
     uint32_t total;   /* in gcd_sites.totals */
-    uint64_t address; /* 0 = not known: of an object that was not followed */
+    uint64_t address; /* 0 = not known: of an object that was not followed, and may be dead */
     uint64_t size_bytes;
     double bytes;    /* that it stands for */
     uint64_t age_ms; /* from its allocation to the walk */
@@ -106,6 +106,10 @@ uint64_t gcd_site_estimate(double n);
 GCD_MUST_CHECK gcd_status gcd_sites_read(struct gcd_input *in, const struct gcd_summary *summary,
                                          const struct gcd_context *context, struct gcd_sites **ret,
                                          struct gcd_error *err);
+
+/* "Shop.SessionStore.Open (SessionStore.cs:41)" in RET[CAP]; if that is too short, the method is
+ * cut and the line is kept. */
+void gcd_site_frame_text(const struct gcd_site_frame *f, char *ret, size_t cap);
 
 /* ---- by line and type ---- */
 

@@ -58,12 +58,19 @@ static json_t *json_head(const struct cli_dump *d)
 static void print_head(const struct gcd_sites *s)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    uint64_t guessed = 0;
+    for (size_t i = 0; i < s->living_count; i++)
+        guessed += s->living[i].address == 0;
     printf("%s sample%s in %.1f s, %s alive %.1f s later", cli_number(s->samples, true, a),
-           gcd_plural(s->samples), (double)s->window_ms / 1000, cli_number(s->alive, true, b),
-           (double)s->settle_ms / 1000);
+           gcd_plural(s->samples), (double)s->window_ms / 1000,
+           cli_number(s->alive - guessed, true, b), (double)s->settle_ms / 1000);
     if (s->lost > 0)
         printf("; of %s it is not known", cli_number(s->lost, true, a));
-    puts(s->followed ? "." : ".  Objects that move were not followed: approximate.");
+    puts(".");
+    if (!s->followed)
+        printf("Of %s small one%s, not followed, only the type and size are in the heap: lines "
+               "without an age are approximate.\n",
+               cli_number(guessed, true, a), gcd_plural(guessed));
     putchar('\n');
 }
 
@@ -291,8 +298,10 @@ static enum cli_exit sites_of_file(const struct cli_args *args)
     if (e == CLI_DONE && d.sites == NULL)
         e = cli_error(
             CLI_FAILED, d.subject,
-            "has no sampled allocations; gcdumpc sites --pid N -o FILE.nettrace.gz records "
-            "them");
+            cli_judge(&d) == CLI_DONE
+                ? "has no sampled allocations; gcdumpc sites --pid N -o FILE.nettrace.gz records "
+                  "them"
+                : "has no sampled allocations; it is incomplete, so they may have been lost");
     if (e == CLI_DONE && out.sink != NULL)
         e = judge_sites(args, &d, write_output(args, &out, &d));
     else if (e == CLI_DONE)

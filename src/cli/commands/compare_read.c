@@ -366,6 +366,8 @@ static enum cli_exit keep_sites(struct reading *r, const struct cli_args *args)
 {
     struct gcd_origins *origins = NULL;
     struct gcd_sites *s = NULL;
+    struct gcd_site_list *list = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
     if (r->old != NULL) {
         json_t *sites = json_object_get(r->old->json, "sites");
         r->side->sites = json_is_array(sites) ? json_incref(sites) : NULL;
@@ -375,8 +377,12 @@ static enum cli_exit keep_sites(struct reading *r, const struct cli_args *args)
     enum cli_exit e = cli_read_sites(args, &r->d, &s);
     if (e == CLI_DONE && s != NULL)
         e = cli_origins_of(args, &r->d, v->names, &origins);
-    if (e == CLI_DONE && s != NULL)
-        e = cli_summary_sites(s, v->summary, v->names, origins, &r->side->sites);
+    if (e == CLI_DONE && s != NULL &&
+        gcd_site_list_new(s, v->summary, origins, &list, &err) != GCD_OK)
+        e = cli_fail(r->d.subject, &err);
+    if (e == CLI_DONE)
+        r->side->sites = cli_summary_sites(list, v->summary, v->names);
+    gcd_site_list_free(list);
     gcd_origins_free(origins);
     gcd_sites_free(s);
     return e;

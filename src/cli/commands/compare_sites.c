@@ -1,5 +1,4 @@
 /* Lines of the program that keep more and more: sampled allocations of several dumps. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +6,6 @@
 #include "summary/summary.h"
 
 #define SITES_SHOWN 10u
-#define TEXT_BYTES  1200u
 /* A growth within so many standard errors can be chance. */
 #define SURE_ERRORS 3.0
 
@@ -78,8 +76,7 @@ static int compare_growth(const void *a, const void *b)
 
 static void put_growth(struct answer *a, const struct growth *g)
 {
-    char text[TEXT_BYTES];
-    const char *file = strrchr(text_of(g->after, "file"), '/');
+    char text[ANSWER_SITE_BYTES];
     uint64_t line = number_of(g->after, "line");
     answer_row(a);
     answer_count(a, "kept_bytes_per_hour_before", bytes_of(g->before));
@@ -90,10 +87,11 @@ static void put_growth(struct answer *a, const struct growth *g)
     answer_known(a, "file", text_of(g->after, "file"));
     if (line != 0)
         answer_count(a, "line", line);
-    (void)snprintf(text, sizeof text, "%.255s:%u %.600s (%.250s)",
-                   file != NULL ? file + 1 : text_of(g->after, "file"), (unsigned)line,
-                   text_of(g->after, "method"), text_of(g->after, "type"));
-    answer_text(a, "site", line != 0 ? text : text_of(g->after, "method"));
+    answer_site_text(&(struct gcd_site_frame){ .method = text_of(g->after, "method"),
+                                               .file = text_of(g->after, "file"),
+                                               .line = (uint32_t)line },
+                     text_of(g->after, "type"), text);
+    answer_text(a, "site", text);
 }
 
 /* The first or the last side with sites. */

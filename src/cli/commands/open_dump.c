@@ -164,12 +164,11 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
-/* Gives the session the sites of its recording. */
-static enum cli_exit take_sites(const struct cli_args *args, struct cli_dump *d)
+/* Gives the session the sites that were sampled, or those of its recording. */
+static enum cli_exit find_sites(const struct cli_args *args, struct cli_dump *d)
 {
-    struct gcd_sites *sites = NULL;
-    enum cli_exit e = cli_read_sites(args, d, &sites);
-    gcd_session_take_sites(d->session, sites);
+    enum cli_exit e = d->sites == NULL ? cli_read_sites(args, d, &d->sites) : CLI_DONE;
+    gcd_session_use_sites(d->session, d->sites);
     return e;
 }
 
@@ -201,7 +200,7 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
                                     .show = shows[args->view.values] };
     if (e == CLI_DONE)
         gcd_session_use_values(d->session, &view);
-    return e == CLI_DONE ? take_sites(args, d) : e;
+    return e == CLI_DONE ? find_sites(args, d) : e;
 }
 
 enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need,

@@ -159,7 +159,12 @@ static void look(struct live_sites *s, const char *what, uint64_t spent_ms, uint
 {
     struct gcd_site_progress p = gcd_site_recorder_progress(s->recorder);
     char n[CLI_NUMBER_BYTES];
-    (void)snprintf(s->verb, sizeof s->verb, "%s, %s samples", what, cli_number(p.samples, true, n));
+    if (all_ms != UINT64_MAX)
+        (void)snprintf(s->verb, sizeof s->verb, "%s %" PRIu64 " of %" PRIu64 " s, %s samples", what,
+                       spent_ms / 1000, all_ms / 1000, cli_number(p.samples, true, n));
+    else
+        (void)snprintf(s->verb, sizeof s->verb, "%s, %s samples", what,
+                       cli_number(p.samples, true, n));
     cli_progress_steps(s->verb, spent_ms, all_ms);
     (void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
 }
@@ -168,6 +173,22 @@ static enum cli_exit interrupted(const struct live_sites *s)
 {
     cli_progress_end();
     return cli_error(CLI_INTERRUPTED, s->target.subject, "interrupted; nothing was written");
+}
+
+/* A session ended although nobody asked it to. */
+static enum cli_exit session_lost(struct live_sites *s, struct session *session)
+{
+    join_session(session);
+    cli_progress_end();
+    return session->status != GCD_OK
+               ? cli_fail(s->target.subject, &session->err)
+               : cli_error(CLI_FAILED, s->target.subject,
+                           "ended before its heap was walked; nothing was written");
+}
+
+static bool has_ended(const struct live_sites *s, enum gcd_site_stream stream)
+{
+    return atomic_load(&s->sessions[stream].ended);
 }
 
 /* Did a background collection pause the process for too long? */
@@ -192,10 +213,9 @@ static bool pauses_too_long(struct live_sites *s)
  * the end of one that runs, it is the furthest away. */
 static enum cli_exit wait_for_background(struct live_sites *s)
 {
-    struct session *session = &s->sessions[GCD_SITE_COLLECTIONS];
     uint64_t start = live_now_ms(), spent = 0;
     bool early = false, runs = false, said = false;
-    while (!early && !atomic_load(&session->ended) &&
+    while (!early && !has_ended(s, GCD_SITE_COLLECTIONS) &&
            spent < (runs ? BACKGROUND_MS : LOOK_FOR_BACKGROUND_MS)) {
         bool ran = runs;
         runs = gcd_site_recorder_progress(s->recorder).background_runs;
@@ -226,7 +246,9 @@ static enum cli_exit sample(struct live_sites *s, bool *ret_early)
 {
     uint64_t window_ms = s->args->sites.window_s * 1000, start = live_now_ms(), spent = 0;
     struct session *session = &s->sessions[GCD_SITE_ALLOCATIONS];
-    while (spent < window_ms && !*ret_early && !atomic_load(&session->ended)) {
+    while (spent < window_ms && !*ret_early) {
+        if (has_ended(s, GCD_SITE_ALLOCATIONS))
+            return session_lost(s, session);
         look(s, "sampling", spent, window_ms);
         spent = live_now_ms() - start;
         if (is_interrupted(s, ret_early))
@@ -268,6 +290,8 @@ static enum cli_exit settle(struct live_sites *s, bool early)
     uint64_t settle_ms = s->args->sites.settle_s * 1000, start = live_now_ms(), spent = 0;
     struct session *session = &s->sessions[GCD_SITE_ALLOCATIONS];
     while (spent < settle_ms && !early) {
+        if (has_ended(s, GCD_SITE_COLLECTIONS))
+            return session_lost(s, &s->sessions[GCD_SITE_COLLECTIONS]);
         bool old = gcd_site_recorder_progress(s->recorder).aging >= AGING_COLLECTIONS;
         if (old || s->args->sites.no_movement || pauses_too_long(s))
             atomic_store(&session->end, true);
@@ -275,6 +299,12 @@ static enum cli_exit settle(struct live_sites *s, bool early)
         spent = live_now_ms() - start;
         if (is_interrupted(s, &early))
             return interrupted(s);
+    }
+    if (early && spent < settle_ms && !s->args->quiet) {
+        cli_progress_end();
+        cli_say(s->target.subject,
+                "waited %.1f s instead of %" PRIu64 " s for short-lived objects to die",
+                (double)spent / 1000, s->args->sites.settle_s);
     }
     bool old = gcd_site_recorder_progress(s->recorder).aging >= AGING_COLLECTIONS;
     if (old || s->args->sites.no_movement || atomic_load(&session->end))

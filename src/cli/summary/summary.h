@@ -50,13 +50,12 @@ struct cli_summary_graph {
 json_t *cli_summary_findings(const struct cli_dump *d, const struct cli_summary_graph *g);
 
 /*
- * summary_sites.c: the lines that allocated most of what is alive, as an array of objects; *RET
- * NULL without S.  CLI_FAILED after a message.
+ * summary_sites.c: the lines that allocated most of what is alive, as an array of objects;
+ * NULL without L or memory.
  */
 #define CLI_SUMMARY_SITES 100u /* more are too small to be compared */
-enum cli_exit cli_summary_sites(const struct gcd_sites *s, const struct gcd_summary *summary,
-                                const struct gcd_names *names, const struct gcd_origins *origins,
-                                json_t **ret);
+json_t *cli_summary_sites(const struct gcd_site_list *l, const struct gcd_summary *summary,
+                          const struct gcd_names *names);
 
 /* A summary read from a file, as a dump of which only the types are known. */
 struct cli_old_summary {

@@ -26,21 +26,14 @@ static json_t *site_row(const struct gcd_site_list *l, const struct gcd_site *si
     return o;
 }
 
-enum cli_exit cli_summary_sites(const struct gcd_sites *s, const struct gcd_summary *summary,
-                                const struct gcd_names *names, const struct gcd_origins *origins,
-                                json_t **ret)
+json_t *cli_summary_sites(const struct gcd_site_list *l, const struct gcd_summary *summary,
+                          const struct gcd_names *names)
 {
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_site_list *l;
-    *ret = NULL;
-    if (s == NULL || s->window_ms == 0)
-        return CLI_DONE;
-    if (gcd_site_list_new(s, summary, origins, &l, &err) != GCD_OK)
-        return cli_fail(NULL, &err);
-    *ret = json_array();
-    for (size_t i = 0; i < l->count && json_array_size(*ret) < CLI_SUMMARY_SITES; i++)
+    if (l == NULL || l->sites->window_ms == 0)
+        return NULL;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < l->count && json_array_size(rows) < CLI_SUMMARY_SITES; i++)
         if (l->items[i].alive > 0)
-            (void)json_array_append_new(*ret, site_row(l, &l->items[i], summary, names));
-    gcd_site_list_free(l);
-    return CLI_DONE;
+            (void)json_array_append_new(rows, site_row(l, &l->items[i], summary, names));
+    return rows;
 }

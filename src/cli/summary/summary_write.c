@@ -382,12 +382,11 @@ enum cli_exit cli_summary_write(const struct cli_args *args, const struct cli_du
     enum cli_exit e = analyse(args, d, &g);
     if (e != CLI_DONE)
         return e;
-    json_t *sites = NULL;
-    const struct gcd_sites *sampled = gcd_session_sites(d->session);
-    e = cli_summary_sites(sampled != NULL ? sampled : d->sites, gcd_graph_summary(d->graph),
-                          g.names, g.origins, &sites);
-    if (e != CLI_DONE)
-        return e;
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_site_list *list;
+    if (gcd_session_site_list(d->session, NULL, &list, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    json_t *sites = cli_summary_sites(list, gcd_graph_summary(d->graph), g.names);
     json_t *o = json_object();
     put_all(args, o, d, file, &g, sites);
     e = put_types(args, o, d, &g);

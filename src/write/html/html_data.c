@@ -429,6 +429,8 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
     gcd_status st = gcd_session_new(h->g, &options, &h->own_session, err);
     gcd_mem_free(&h->alloc, mine, types + 1);
     h->session = h->own_session;
+    if (st == GCD_OK)
+        gcd_session_use_sites(h->session, h->options->sites);
     return st;
 }
 
@@ -451,11 +453,6 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
     GCD_TRY(gcd_session_site_list(h->session, &context, &h->sites, a->err));
-    if (h->sites == NULL && h->options->sites != NULL) {
-        GCD_TRY(gcd_site_list_new(h->options->sites, gcd_graph_summary(h->g), h->origins,
-                                  &h->own_sites, a->err));
-        h->sites = h->own_sites;
-    }
     if (h->sites != NULL && h->sites->sites->alive == 0)
         h->sites = NULL;
     return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
@@ -491,7 +488,6 @@ void html_data_done(struct html_data *h)
 {
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
-    gcd_site_list_free(h->own_sites);
     gcd_preorder_free(h->preorder);
     gcd_mem_free(&h->alloc, h->field_types, gcd_graph_summary(h->g)->type_count);
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);

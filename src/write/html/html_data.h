@@ -104,7 +104,6 @@ struct html_data {
     const struct gcd_fields *fields;
     uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_site_list *sites; /* of sampled allocations; NULL = none */
-    struct gcd_site_list *own_sites;   /* those of the options, if the session has none */
     const struct gcd_suspects *suspects;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;

@@ -1,7 +1,5 @@
 /* Stacks that allocated what is still alive, in the form of the stacks of html_waits.c, and the
  * lines of each type. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/session/views.h>
@@ -9,7 +7,6 @@
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "write/html/html_data.h"
 #include "write/json_put.h"
 
@@ -18,7 +15,7 @@
 #define ROWS       1000u
 #define FRAMES     6000u
 #define LINES      2000u
-#define NAME_BYTES 200u
+#define NAME_BYTES 400u
 
 struct numbering {
     const struct html_data *h;
@@ -49,16 +46,6 @@ static const char *type_text(const struct numbering *n, uint32_t total)
                               gcd_session_names(n->h->session));
 }
 
-/* "Shop.SessionStore.Open (SessionStore.cs:41)" */
-static void frame_text(const struct gcd_site_frame *f, char ret[NAME_BYTES * 2])
-{
-    int n = snprintf(ret, NAME_BYTES, "%s", f->method[0] != '\0' ? f->method : "(unknown code)");
-    size_t at = n < 0 ? 0 : n < (int)NAME_BYTES ? (size_t)n : NAME_BYTES - 1;
-    if (f->line != 0)
-        (void)snprintf(ret + at, NAME_BYTES * 2 - at, " (%.100s:%" PRIu32 ")",
-                       gcd_file_name(f->file), f->line);
-}
-
 /* Chooses the totals of the page, and numbers their stacks: a caller comes first. */
 static void choose_rows(struct numbering *n)
 {
@@ -87,7 +74,7 @@ static bool put_name(struct numbering *n, uint64_t key, const char *text, struct
 {
     if (gcd_idmap_get(&n->names, key) != GCD_IDMAP_NONE)
         return true;
-    json_put_text(j, NULL, text, NAME_BYTES * 2);
+    json_put_text(j, NULL, text, NAME_BYTES);
     return gcd_idmap_put(&n->names, key, n->name_count++);
 }
 
@@ -99,13 +86,13 @@ static uint64_t type_key(const struct numbering *n, uint32_t total)
 static bool put_names(struct numbering *n, struct json_put *j)
 {
     const struct gcd_sites *s = n->l->sites;
-    char text[NAME_BYTES * 2];
+    char text[NAME_BYTES];
     bool ok = true;
     json_put_open(j, "names", '[');
     for (size_t i = 0; i < s->stack_count && ok; i++) {
         if (n->number[i] == UINT32_MAX)
             continue;
-        frame_text(&s->frames[s->stacks[i].frame], text);
+        gcd_site_frame_text(&s->frames[s->stacks[i].frame], text, sizeof text);
         ok = put_name(n, s->stacks[i].frame, text, j);
     }
     for (uint32_t i = 0; i < n->rows && ok; i++)
@@ -153,7 +140,7 @@ static void put_stacks(struct numbering *n, struct json_put *j)
  * standard error. */
 static void put_lines(const struct numbering *n, struct json_put *j)
 {
-    char text[NAME_BYTES * 2];
+    char text[NAME_BYTES];
     size_t shown = 0;
     json_put_open(j, "lines", '[');
     for (size_t i = 0; i < n->l->count && shown < LINES; i++) {
@@ -161,10 +148,10 @@ static void put_lines(const struct numbering *n, struct json_put *j)
         int64_t type = type_number(n, site->total);
         if (site->alive == 0 || type < 0 || site->frame == GCD_SITE_NONE)
             continue;
-        frame_text(&n->l->sites->frames[site->frame], text);
+        gcd_site_frame_text(&n->l->sites->frames[site->frame], text, sizeof text);
         json_put_open(j, NULL, '[');
         json_put_signed(j, NULL, type);
-        json_put_text(j, NULL, text, NAME_BYTES * 2);
+        json_put_text(j, NULL, text, NAME_BYTES);
         json_put_number(j, NULL, whole(site->objects));
         json_put_number(j, NULL, whole(site->bytes));
         json_put_number(j, NULL, whole(gcd_site_error(site->variance)));

@@ -19,8 +19,8 @@
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
-/* Gives S the SITES of its dump, which it frees; no other thread uses S yet. */
-void gcd_session_take_sites(struct gcd_session *s, struct gcd_sites *sites);
+/* The SITES of its dump, which outlive S; no other thread uses S yet. */
+void gcd_session_use_sites(struct gcd_session *s, const struct gcd_sites *sites);
 /* NULL: it has none. */
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 

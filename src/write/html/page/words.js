@@ -217,7 +217,7 @@ export function allocated({samples, alive, window_ms: window, settle_ms: settle,
   return `What was allocated in ${duration(window)} and was alive ${duration(settle)} later: about ${bytes(size)} in ` +
          `${plural(objects, "object")}, estimated from ${plural(alive, "living sample")} of ${count(samples)}. ` +
          "Callers first: below a method stands what it calls, last of all the type." +
-         (followed ? "" : " Objects that move were not followed: approximate.") +
+         (followed ? "" : " Small objects were not followed: they are approximate, by type and size.") +
          (left > 0 ? ` ${plural(left, "smaller stack")} ${left === 1 ? "is" : "are"} left out.` : "");
 }
 
