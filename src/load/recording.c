@@ -164,8 +164,8 @@ static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_o
 }
 
 /* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
-static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer,
-                         uint64_t *ret_names)
+static gcd_status put_names(const struct gcd_summary *s, const struct adding *a, uint8_t *buffer,
+                            uint64_t *ret_names, struct gcd_error *err)
 {
     struct recorded_start start = { .gc_number = s->gc_number, .walk_number = s->walk_number };
     struct recorded_pass count = { .summary = s }, write = { .summary = s };
@@ -173,10 +173,11 @@ static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8
     size_t n;
     while (recorded_put_next(&count, buffer, &kind) > 0)
         start.counts[kind]++;
-    nt_append_event(a, 0, buffer, recorded_put_start(buffer, &start));
+    GCD_TRY(put_event(a, RECORDED_START, buffer, recorded_put_start(buffer, &start), err));
     while ((n = recorded_put_next(&write, buffer, &kind)) > 0)
-        nt_append_event(a, recorded_event_of(kind) - RECORDED_START, buffer, n);
+        GCD_TRY(put_event(a, recorded_event_of(kind), buffer, n, err));
     *ret_names = (uint64_t)start.counts[RECORDED_TYPES] + start.counts[RECORDED_STATICS];
+    return GCD_OK;
 }
 
 static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer)
@@ -210,7 +211,7 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_s
     if (st == GCD_OK && plan->memory)
         append_memory(&d->summary, a.to, buffer);
     if (st == GCD_OK && plan->names)
-        append_names(&d->summary, a.to, buffer, &plan->names_added);
+        st = put_names(&d->summary, &a, buffer, &plan->names_added, err);
     if (st == GCD_OK && plan->sites)
         append_sites(o->sites, a.to, buffer);
     if (st == GCD_OK && plan->values)
@@ -252,6 +253,21 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
     }
 }
 
+/* Does EV tell names?  Then the dump has them, and perhaps the fields of types, too. */
+static bool is_of_names(const struct gcd_event *ev)
+{
+    return ev->provider == GCD_PROVIDER_NAMES &&
+           (ev->id == RECORDED_START || recorded_kind_of(ev->id) != RECORDED_KINDS);
+}
+
+/* Values come packed, and names once more as the dump knows them: behind all else. */
+static bool comes_later(const struct gcd_event *ev, bool names)
+{
+    bool of_values = ev->provider == GCD_PROVIDER_NAMES && ev->id >= RECORDED_VALUES &&
+                     ev->id <= RECORDED_VALUES_END;
+    return of_values || (names && is_of_names(ev));
+}
+
 /* The events of a container that is no recording: of a memory image. */
 static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
                                const struct gcd_recording_options *o, struct gcd_error *err)
@@ -259,6 +275,8 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     struct gcd_trace *t = NULL;
     struct adding a = { .own = true };
     struct gcd_event ev;
+    bool names = d->heap != NULL && !o->plain;
+    uint64_t added;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? gcd_trace_open(in, &o->context, &t, err)
                                    : gcd_fail_nomem(err, "writing a recording");
@@ -267,14 +285,16 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     if (st == GCD_OK)
         st = gcd_trace_fetch(t, err);
     while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
-        bool of_values = ev.provider == GCD_PROVIDER_NAMES && ev.id >= RECORDED_VALUES &&
-                         ev.id <= RECORDED_VALUES_END;
-        st = of_values ? GCD_OK : nt_write_event(a.to, &ev, err); /* packed, and behind all else */
+        st = comes_later(&ev, names) ? GCD_OK : nt_write_event(a.to, &ev, err);
         if (st == GCD_OK)
             st = gcd_sink_status(to, err);
         gcd_context_report(&o->context, gcd_trace_position(t), gcd_input_size(in));
     }
     bool cut = st == GCD_E_TRUNCATED || st == GCD_E_FORMAT;
+    if (names && (st == GCD_END || cut)) {
+        gcd_status put = put_names(&d->summary, &a, buffer, &added, err);
+        st = put != GCD_OK ? put : st;
+    }
     if ((st == GCD_END || cut) && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE) {
         gcd_status put = put_values(d, o, &a, buffer, err);
         st = put != GCD_OK ? put : st;

@@ -307,11 +307,14 @@ class Tools(McpTest):
     def test_keys_are_shown_only_if_the_operator_allows_it(self):
         """The key of a dictionary in a path, and texts in SQL: the client has no say in it."""
         core = os.path.join(ROOT, "net10-core", "heap.core.gz")
+        self.done("convert", core, "-o", self.path("texts.nettrace"), "--values", "strings")       # it has them, whoever asks
         want = json.loads(self.done("sql", core, "--json", "select max(to_id) from edges join objects o on o.id = from_id "
                                     "where field = 'value' and o.type like '%OverrideEventProvider%Entry[]'").text)["rows"][0][0]
+        if '["' not in self.done("paths", "texts.nettrace", "--object", want, "--no-modules").text:
+            self.skipTest("the runtime of the core file is not here, so its fields are not known")
         for words, key in ((), None), (("--show-values",), "System.Diagnostics.Metrics"), (("--show-values=none",), None):
-            client = self.serve(*words)
-            client.call("open", file="net10-core/heap.core.gz")
+            client = self.serve(*words, root=self.dir)
+            client.call("open", file="texts.nettrace")
             steps = " ".join(r["step"] for r in client.all("paths", "paths", object=want))
             self.assertEqual(f'["{key}"]' in steps, key is not None, steps)
             self.assertEqual('["' in steps, key is not None, steps)
