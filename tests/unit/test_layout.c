@@ -1,5 +1,6 @@
 #include "support/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "layout/layout.h"
@@ -224,6 +225,74 @@ static void test_impossible_types(void **state)
     done(&p);
 }
 
+/* 06 15 11 TYPE 01 ARGUMENT: a field of a value with one type argument. */
+static void add_generic_field(struct pe_image *p, const char *name, uint32_t type,
+                              const char *argument)
+{
+    char signature[64];
+    (void)snprintf(signature, sizeof signature, "061511%02x01%s", DEF(type), argument);
+    add_field(p, name, signature);
+}
+
+/* Metadata that no program has.  The work ends, and a type beside such ones is known. */
+static void test_hostile_types(void **state)
+{
+    (void)state;
+    enum { LEVELS = 20, FIELDS = 9000 };
+    struct program p;
+    char name[32], signature[32], argument[32];
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    uint32_t a = core->row_count[2] + 1; /* each extends the other */
+    (void)add_type(core, CLASS, "A", DEF(a + 1));
+    (void)add_type(core, CLASS, "B", DEF(a));
+    uint32_t left = a + 2; /* each contains the other */
+    (void)add_type(core, VALUE, "Left", DEF(VALUE_TYPE));
+    (void)snprintf(signature, sizeof signature, "0611%02x", DEF(left + 1));
+    add_field(core, "_right", signature);
+    (void)add_type(core, VALUE, "Right", DEF(VALUE_TYPE));
+    (void)snprintf(signature, sizeof signature, "0611%02x", DEF(left));
+    add_field(core, "_left", signature);
+    uint32_t grows = left + 2; /* Grows<T> contains a Grows<Grows<T>> */
+    (void)add_type(core, VALUE, "Grows`1", DEF(VALUE_TYPE));
+    (void)pe_image_row(core, 0x2a, "222s", 0u, 0u, grows << 1, "T");
+    (void)snprintf(argument, sizeof argument, "1511%02x011300", DEF(grows));
+    add_generic_field(core, "_more", grows, argument);
+    uint32_t holds = add_type(core, CLASS, "Holds", DEF(OBJECT));
+    add_generic_field(core, "_grows", grows, "0e");
+    uint32_t twice = holds + 1; /* each level has two of the one before: 2^LEVELS slots */
+    (void)add_type(core, VALUE, "Twice", DEF(VALUE_TYPE));
+    add_field(core, "_text", "060e");
+    for (unsigned i = 1; i <= LEVELS; i++) {
+        (void)snprintf(name, sizeof name, "Twice%u", i);
+        (void)add_type(core, VALUE, name, DEF(VALUE_TYPE));
+        uint32_t coded = DEF(twice + i - 1);
+        if (coded < 0x80)
+            (void)snprintf(signature, sizeof signature, "0611%02x", coded);
+        else
+            (void)snprintf(signature, sizeof signature, "0611%04x", 0x8000 | coded);
+        add_field(core, "_one", signature);
+        add_field(core, "_two", signature);
+    }
+    uint32_t wide = add_type(core, CLASS, "Wide", DEF(OBJECT));
+    for (unsigned i = 0; i < FIELDS; i++)
+        add_field(core, "_", "060e");
+    uint32_t plain = add_type(core, CLASS, "Plain", DEF(OBJECT));
+    add_field(core, "_text", "060e");
+    end(&p);
+    assert_string_equal(slots_of(&p, named(&p, CORE, a, false)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, a + 1, false)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, left, true)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, left + 1, true)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, holds, false)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, twice + LEVELS, true)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, wide, false)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, twice + 1, true)),
+                        "3 _one._text\n3 _two._text");
+    assert_string_equal(slots_of(&p, named(&p, CORE, plain, false)), "3 _text");
+    done(&p);
+}
+
 /* Explicit layouts: by offset; two fields at one offset have no name. */
 static void test_explicit_layout(void **state)
 {
@@ -295,9 +364,13 @@ static void test_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_of_fields), cmocka_unit_test(test_impossible_types),
-        cmocka_unit_test(test_explicit_layout), cmocka_unit_test(test_delegates),
-        cmocka_unit_test(test_kinds),           cmocka_unit_test(names_that_an_attribute_tells),
+        cmocka_unit_test(test_order_of_fields),
+        cmocka_unit_test(test_impossible_types),
+        cmocka_unit_test(test_hostile_types),
+        cmocka_unit_test(test_explicit_layout),
+        cmocka_unit_test(test_delegates),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(names_that_an_attribute_tells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
