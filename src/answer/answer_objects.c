@@ -472,31 +472,6 @@ gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret, st
     return st;
 }
 
-/* ---- merged trees ---- */
-
-gcd_status answer_merge(const struct answer_of_heap *of,
-                        const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
-                        struct gcd_error *err)
-{
-    struct gcd_merged_tree_options o = *options;
-    const struct gcd_graph *g = gcd_session_graph(of->session);
-    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    size_t types = (size_t)gcd_graph_summary(g)->type_count + 1;
-    const struct gcd_origins *origins;
-    GCD_TRY(gcd_session_fields(of->session, of->call, &o.fields, err));
-    GCD_TRY(gcd_session_origins(of->session, of->call, &origins, err));
-    if (gcd_fields_type_count(o.fields) == 0)
-        o.fields = NULL;
-    uint8_t *of_class = gcd_mem_new(&alloc, types);
-    if (of_class == NULL)
-        return gcd_fail_nomem(err, "merging paths");
-    gcd_origins_outside_framework(origins, of_class);
-    o.field_types = of_class;
-    gcd_status st = gcd_merged_tree_new(g, &o, ret, err);
-    gcd_mem_free(&alloc, of_class, types);
-    return st;
-}
-
 /* ---- the dominator tree ---- */
 
 static const struct answer_column tree_columns[] = {

@@ -81,13 +81,6 @@ gcd_status answer_dominators(const struct answer_of_heap *of, struct answer **re
 /* The exact retained size of each type, and of all together. */
 gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret,
                         struct gcd_error *err);
-/*
- * A merged tree that tells the fields of the program's own classes and of libraries apart, as far
- * as they are known; those of the framework are nobody's question.  OPTIONS without fields.
- */
-gcd_status answer_merge(const struct answer_of_heap *of,
-                        const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
-                        struct gcd_error *err);
 /* DEPTH levels of TREE, which is of dominators, with at most PAGE.MOST children of each step. */
 gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_tree *tree,
                        uint32_t depth, struct answer **ret, struct gcd_error *err);

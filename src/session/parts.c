@@ -108,12 +108,31 @@ static gcd_status make_async(struct gcd_session *s, const struct gcd_context *c,
     return gcd_async_new(s->graph, c, &s->async, err);
 }
 
+gcd_status session_merge(const struct gcd_session *s, const struct gcd_merged_tree_options *options,
+                         struct gcd_merged_tree **ret, struct gcd_error *err)
+{
+    struct gcd_merged_tree_options o = *options;
+    struct gcd_alloc alloc = gcd_alloc_or_default(o.context.alloc);
+    size_t types = (size_t)gcd_graph_summary(s->graph)->type_count + 1;
+    uint8_t *of_class = gcd_mem_new(&alloc, types);
+    if (of_class == NULL)
+        return gcd_fail_nomem(err, "merging paths");
+    gcd_origins_outside_framework(s->origins, of_class);
+    o.fields = gcd_fields_type_count(s->fields) > 0 ? s->fields : NULL;
+    o.field_types = of_class;
+    gcd_status st = gcd_merged_tree_new(s->graph, &o, ret, err);
+    gcd_mem_free(&alloc, of_class, types);
+    return st;
+}
+
 static gcd_status make_tree(struct gcd_session *s, const struct gcd_context *c,
                             struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS), c, err));
+    GCD_TRY(session_need(s, PART_BIT(PART_FIELDS), c, err));
+    GCD_TRY(session_need(s, PART_BIT(PART_ORIGINS), c, err));
     struct gcd_merged_tree_options options = { .context = *c, .dominators = s->dominators };
-    return gcd_merged_tree_new(s->graph, &options, &s->tree, err);
+    return session_merge(s, &options, &s->tree, err);
 }
 
 static gcd_status make_depths(struct gcd_session *s, const struct gcd_context *c,

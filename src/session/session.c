@@ -216,6 +216,15 @@ gcd_status gcd_session_healthy_text(struct gcd_session *s, const struct gcd_cont
     return GCD_OK;
 }
 
+gcd_status gcd_session_merge(struct gcd_session *s, const struct gcd_context *call,
+                             const struct gcd_merged_tree_options *options,
+                             struct gcd_merged_tree **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_FIELDS), call, err));
+    GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
+    return session_merge(s, options, ret, err);
+}
+
 gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call,
                                       const struct gcd_merged_tree **ret, struct gcd_error *err)
 {

@@ -70,6 +70,10 @@ struct gcd_session {
     struct gcd_site_list *site_list; /* NULL without SITES */
 };
 
+/* gcd_session_merge once the session has fields and origins. */
+gcd_status session_merge(const struct gcd_session *s, const struct gcd_merged_tree_options *options,
+                         struct gcd_merged_tree **ret, struct gcd_error *err);
+
 /* The context of a call: its cancel flag, threads and progress, with the session's memory and
  * limits. */
 struct gcd_context session_context(const struct gcd_session *s, const struct gcd_context *call);

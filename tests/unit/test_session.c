@@ -575,6 +575,30 @@ static void it_can_be_canceled(void **state)
     gcd_graph_free(g);
 }
 
+/* The dominator tree of a session has a step for each field of the program's own classes. */
+static void the_dominator_tree_tells_fields_apart(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_TYPES({ .id = 1, .name = "Shop.Store", .layout = "o 9\n3 _open\n3 _closed" },
+                   { .id = 2, .name = "Shop.Order", .layout = "o 3" }),
+        SHOP_NODES({ 0, 24 }, { 1, 100 }, { 1, 200 }), SHOP_EDGES({ 0, 1 }, { 0, 2 }),
+        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STACK }) });
+    struct gcd_session_options options = { .mine = (const uint8_t[]){ 1, 1, 0 } };
+    struct gcd_session *s;
+    const struct gcd_merged_tree *tree;
+    size_t n;
+    assert_int_equal(gcd_session_new(g, &options, &s, &err), GCD_OK);
+    assert_int_equal(gcd_session_dominator_tree(s, NULL, &tree, &err), GCD_OK);
+    const struct gcd_merged_step *step = gcd_merged_tree_steps(tree, &n);
+    assert_int_equal(n, 3);
+    assert_null(gcd_merged_tree_field(tree, &step[0]));
+    assert_string_equal(gcd_merged_tree_field(tree, &step[1]), "_closed");
+    assert_string_equal(gcd_merged_tree_field(tree, &step[2]), "_open");
+    gcd_session_free(s);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -585,6 +609,7 @@ int main(void)
         cmocka_unit_test(folding_is_that_of_origins),
         cmocka_unit_test(four_threads_get_the_same),
         cmocka_unit_test(who_waits_can_be_canceled),
+        cmocka_unit_test(the_dominator_tree_tells_fields_apart),
         cmocka_unit_test(a_failure_leaves_nothing_behind),
         cmocka_unit_test(it_can_be_canceled),
     };

@@ -70,8 +70,7 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
     o.types = types;
     gcd_status st = gcd_session_paths(m->session, call, &o.paths, err);
     if (st == GCD_OK)
-        st = answer_merge(&(struct answer_of_heap){ .session = m->session, .call = call }, &o,
-                          &tree, err);
+        st = gcd_session_merge(m->session, call, &o, &tree, err);
     free(types);
     if (st != GCD_OK)
         return st;

@@ -205,8 +205,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                          .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
-    const struct answer_of_heap of = { .session = d->session };
-    if (answer_merge(&of, &o, &tree, &err) != GCD_OK)
+    if (gcd_session_merge(d->session, NULL, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     struct cli_type_paths paths = { .session = d->session,

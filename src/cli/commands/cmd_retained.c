@@ -5,6 +5,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
@@ -65,7 +66,7 @@ static gcd_status merged_tree(const struct retained *r, const struct answer_of_h
                                          .dominators = r->dominators,
                                          .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_merged_tree *tree;
-    gcd_status st = answer_merge(of, &o, &tree, err);
+    gcd_status st = gcd_session_merge(of->session, of->call, &o, &tree, err);
     if (st != GCD_OK)
         return st;
     st = answer_tree(of, tree, (uint32_t)r->args->view.tree, ret, err);

@@ -4,7 +4,6 @@
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
-#include "answer/answers.h"
 #include "commands/compare_paths.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
@@ -216,7 +215,6 @@ static enum cli_exit add_fields(struct cli_comparison *c, const struct cli_dump 
     struct gcd_merged_tree_options options = { .context = context,
                                                .types = v->set,
                                                .paths = paths };
-    const struct answer_of_heap of = { .session = d->session, .call = &context };
     const struct gcd_fields *fields;
     struct gcd_merged_tree *tree;
     if (c->with_fields == NULL)
@@ -228,7 +226,7 @@ static enum cli_exit add_fields(struct cli_comparison *c, const struct cli_dump 
         c->with_fields = NULL;
         return CLI_DONE;
     }
-    if (answer_merge(&of, &options, &tree, &err) != GCD_OK)
+    if (gcd_session_merge(d->session, &context, &options, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     enum cli_exit e = add_view(c->with_fields, d, v, tree);
     gcd_merged_tree_free(tree);

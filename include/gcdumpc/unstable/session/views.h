@@ -52,8 +52,16 @@ GCD_MUST_CHECK gcd_status gcd_session_healthy_text(struct gcd_session *s,
                                                    const struct gcd_context *call,
                                                    char ret[GCD_HEALTHY_BYTES],
                                                    struct gcd_error *err);
-/* [gcd_merged_tree_new] The dominator tree of all objects, merged by type, with the default bounds
- * of merged_tree.h. */
+/*
+ * A merged tree that tells the fields of the program's own classes and of libraries apart, as far
+ * as they are known; those of the framework are nobody's question.  OPTIONS without fields.  The
+ * caller frees the tree before the session.  Errors of gcd_merged_tree_new.
+ */
+GCD_MUST_CHECK gcd_status gcd_session_merge(struct gcd_session *s, const struct gcd_context *call,
+                                            const struct gcd_merged_tree_options *options,
+                                            struct gcd_merged_tree **ret, struct gcd_error *err);
+/* [gcd_merged_tree_new] The dominator tree of all objects, merged by type and field like those of
+ * gcd_session_merge, with the default bounds of merged_tree.h. */
 GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s,
                                                      const struct gcd_context *call,
                                                      const struct gcd_merged_tree **ret,

@@ -47,8 +47,7 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
                                                .paths = p,
                                                .types = types,
                                                .to_root = mcp_flag(c, "to_root") };
-    const struct answer_of_heap of = { .session = c->heap->d.session, .call = &options.context };
-    gcd_status st = answer_merge(&of, &options, &tree, &err);
+    gcd_status st = gcd_session_merge(c->heap->d.session, &options.context, &options, &tree, &err);
     free(types);
     if (st != GCD_OK)
         return mcp_fail_by(c, &err);
