@@ -28,8 +28,9 @@ def of_process(data, pid):
 
 
 def rows_of(text):
-    """The second table: (title of its columns, rows split at two spaces)."""
-    lines = text.split("\n\n")[1].splitlines()
+    """The table behind that of the dumps: (title of its columns, rows split at two spaces)."""
+    blocks = text.split("\n\n")
+    lines = blocks[2 if " of the growth" in blocks[0] else 1].splitlines()
     return re.split("  +", lines[0].strip()), lines[1:]
 
 
@@ -336,6 +337,14 @@ class Paths(Compare):
     def test_text(self):
         text = self.done("diff", self.link("net8-wks"), self.link("net10-wks"), "--paths", "--min-bytes", "500").text
         self.expected("diff-paths.txt", text)
+
+    def test_the_answer_comes_first(self):
+        """What has come and what keeps it, where the dump grew; nothing where it did not."""
+        shop = [os.path.join(SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")]
+        lines = self.done("diff", *shop, "--paths").text.splitlines()
+        self.assertEqual(lines[:2], ["CoffeeShop.SessionStore: 1,000 -> 3,000 CoffeeShop.UserSession, +3.9 MiB, 51 % of the growth", ""])
+        for pair in (shop[::-1], shop[:1] * 2, [trace(name) for name in self.PAIR]):
+            self.assertTrue(self.done("diff", *pair, "--paths", "-q").text.startswith("Dump "), pair)
 
     def test_steps_fold(self):
         """The inside of collections and steps of the framework are folded, as in paths; lines below a line still add up to its total without itself."""
