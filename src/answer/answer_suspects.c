@@ -12,10 +12,9 @@
 /* ---- columns ---- */
 
 static const struct answer_column part_columns[] = {
-    COLUMN("objects", "Objects", ANSWER_COUNT),
-    COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    COLUMN("objects", "Objects", ANSWER_COUNT), COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("share", "Share", ANSWER_SHARE),     FIELD("type", ANSWER_TEXT),
+    PEOPLE("name", "Type", ANSWER_TEXT),
 };
 const struct answer_shape answer_parts_shape = ANSWER_SHAPE(part_columns);
 
@@ -126,12 +125,14 @@ static const struct gcd_root *root_of(const struct gcd_session *s, size_t root)
 static void put_parts(struct answer *a, const struct answer_of_suspects *of,
                       const struct gcd_suspect_part *parts, size_t n)
 {
+    char step[GCD_ASYNC_STEP_BYTES];
     for (size_t i = 0; i < n; i++) {
         answer_row(a);
         answer_count(a, "objects", parts[i].objects);
         answer_count(a, "bytes", parts[i].bytes);
         answer_share(a, "share", parts[i].bytes, gcd_suspects_heap_bytes(of->suspects));
         answer_text(a, "type", name_of(of->session, parts[i].type));
+        answer_text(a, "name", gcd_names_step(gcd_session_names(of->session), parts[i].type, step));
     }
 }
 

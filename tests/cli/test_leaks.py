@@ -64,6 +64,15 @@ class Leaks(CliTest):
             self.assertEqual(verdict, f"Nothing looks like a leak. Largest: {said}.")
             self.assertEqual(self.json("in")["none"], verdict)
 
+    def test_names_of_the_compiler_are_for_programs(self):
+        objects = {"store": ("Shop.Store", 24, ["items"]), "items": ("System.Object[]", 80, ["it", "box"]),
+                   "it": ("Shop.Cart+<Items>d__6", 5000, []), "box": ("Shop.Cart+<>c__DisplayClass5_0", 3000, [])}
+        self.put("in", heap(objects, [("store", "s_store")])[0])
+        text = self.done("leaks", "in", "--min-bytes", "6K").text.split("In it, by type:")[1]
+        self.assertRegex(text, r" iterator Shop\.Cart\.Items\n.* variables of a lambda in Shop\.Cart\n")
+        self.assertEqual([c["type"].split(".")[-1] for c in self.json("in", "--min-bytes", "6K")["suspects"][0]["content"]][:2],
+                         ["<Items>d__6", "<>c__DisplayClass5_0"])
+
     def test_containers_and_what_observes_are_no_consumers(self):
         """Each singleton counts for itself, and the runtime's own event source for nobody."""
         objects = {"provider": ("Microsoft.Extensions.DependencyInjection.ServiceProvider", 100, ["services"]),
@@ -195,7 +204,7 @@ class Leaks(CliTest):
             objects[f"node{i}"] = (source + "+CallbackNode", 80, ["list", *near, f"job{i}"])
             objects[f"job{i}"] = ("Shop.Job", 24, [])
         self.put("in", heap(objects, [("app", "s_app")])[0])
-        low = self.json("in", "--min-bytes", "1K")
+        low = self.json("in", "--min-bytes", "6K")
         self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["holds"]]) for s in low["suspects"]],
                          [("cancellation", 1000, False, ["Shop.Job"])])
         self.assertIn("The source is held by the static variable s_app through App.", low["suspects"][0]["sentence"])
