@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How right gcdumpc sites is about five known leaks, on all runtimes: one run after the other.
 
-    bench_sites_accuracy.py [--build DIR] [--runtimes 8,9,10,11] [--gc workstation,server] [--runs 100,200,500,ring,--no-movement]
+    bench_sites_accuracy.py [--build DIR] [--runtimes 8,9,10,11] [--gc workstation,server] [--runs 100,200,500,ring,storm,--no-movement]
 
-A run is a rate of churn in MB/s; "ring" and "--no-movement" have 100.  SiteLab and its counters are those of tests/live/test_sites.
+A run is a rate of churn in MB/s; "ring", "storm" and "--no-movement" have 100.  SiteLab and its counters are those of tests/live/test_sites.
 
-recall: samples of the leaks found alive.  false: samples of the churn, or of the ring, called alive, of all that are alive (--no-movement: of a
+recall: samples of the leaks found alive.  false: samples of the churn, or of the rings, called alive, of all that are alive (--no-movement: of a
 type and size that the heap has).
 worst: of the five lines, the largest distance from the leaked bytes, in standard errors of the sampling.  bytes: found over leaked.
 """
@@ -18,7 +18,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = {"store": 2024, "listener": 1024, "journal": 4024, "archive": 120_024, "pinned": 16_024}
-DEAD = {"SiteLab.Program.Churn", "SiteLab.Program.Turn"}
+DEAD = {"SiteLab.Program." + name for name in ("Churn", "Turn", "TurnLarge", "TurnOld")}
 
 
 def standard_error(name, leaked, every):
@@ -28,9 +28,9 @@ def standard_error(name, leaked, every):
 
 
 def measure(live, program, runtime, gc, run):
-    ring, options = run == "ring", [run] if run.startswith("--") else []
+    ring, options = run in ("ring", "storm"), [run] if run.startswith("--") else []
     environment = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"} if gc == "server" else {}
-    with live.Lab(runtime, *(["ring"] if ring else []), run if run.isdigit() else "100", **environment) as target:
+    with live.Lab(runtime, *([run] if ring else []), run if run.isdigit() else "100", **environment) as target:
         r = subprocess.run([program, "sites", "--pid", str(target.pid), "--window", "6s", "--settle", "6s" if ring else "3s", "--json", *options],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if r.returncode != 0:
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(HERE, "..", "..", "build"))
     parser.add_argument("--runtimes", default="8,9,10,11")
     parser.add_argument("--gc", default="workstation,server")
-    parser.add_argument("--runs", default="100,200,500,ring,--no-movement")
+    parser.add_argument("--runs", default="100,200,500,ring,storm,--no-movement")
     options = parser.parse_args()
     os.environ.setdefault("GCDUMPC_BUILD", os.path.abspath(options.build))
     sys.path[:0] = [os.path.join(HERE, "..", "live")]

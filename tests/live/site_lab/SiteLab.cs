@@ -4,6 +4,7 @@
 //
 //     SiteLab MB-PER-SECOND      churn; ends when its standard input does
 //     SiteLab ring MB-PER-SECOND  also a ring of objects that die old and have the type and size of a leak
+//     SiteLab storm MB-PER-SECOND  also two threads with rings of their own, small and large, and a full collection every 300 ms
 using System.Runtime.CompilerServices;
 
 namespace SiteLab;
@@ -126,6 +127,31 @@ static class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Turn(int i) => Ring[i % Ring.Length] = new byte[2000];
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void TurnLarge(byte[]?[] ring, int i) => ring[i % ring.Length] = new byte[120_000];
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void TurnOld(byte[]?[] ring, int i) => ring[i % ring.Length] = new byte[2000];
+
+    // Objects that live for about 0.5 and 2 s: they die after they have become old.
+    static void Storm()
+    {
+        byte[]?[] large = new byte[]?[25], old = new byte[]?[4000];
+        for (int i = 0, k = 0; ; i++)
+        {
+            TurnLarge(large, i);
+            for (var n = 0; n < 40; n++)
+                TurnOld(old, k++);
+            Thread.Sleep(20);
+        }
+    }
+
+    static void CollectAgain()
+    {
+        for (; ; Thread.Sleep(300))
+            GC.Collect(2, GCCollectionMode.Forced, blocking: false);
+    }
+
     // The longest time that a thread which only sleeps did not run, in microseconds.
     static void MeasureHiccups()
     {
@@ -145,6 +171,9 @@ static class Program
         var rate = long.Parse(args[^1]) * 1_000_000;
         var stop = false;
         new Thread(() => { while (Console.In.ReadLine() != null) { } stop = true; }) { IsBackground = true }.Start();
+        if (args[0] == "storm")
+            foreach (ThreadStart work in new ThreadStart[] { Storm, Storm, CollectAgain })
+                new Thread(work) { IsBackground = true }.Start();
         new Thread(MeasureHiccups) { IsBackground = true }.Start();
         var clock = System.Diagnostics.Stopwatch.StartNew();
         long churned = 0, told = 0;
