@@ -204,7 +204,7 @@ class Leaks(CliTest):
             objects[f"node{i}"] = (source + "+CallbackNode", 80, ["list", *near, f"job{i}"])
             objects[f"job{i}"] = ("Shop.Job", 24, [])
         self.put("in", heap(objects, [("app", "s_app")])[0])
-        low = self.json("in", "--min-bytes", "6K")
+        low = self.json("in", "--min-bytes", "1K")
         self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["holds"]]) for s in low["suspects"]],
                          [("cancellation", 1000, False, ["Shop.Job"])])
         self.assertIn("The source is held by the static variable s_app through App.", low["suspects"][0]["sentence"])
