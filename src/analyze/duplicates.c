@@ -187,6 +187,11 @@ struct gcd_duplicate_totals gcd_duplicates_totals(const struct gcd_duplicates *d
     return d->totals[kind];
 }
 
+uint32_t gcd_duplicates_text(const struct gcd_duplicates *d, uint32_t node)
+{
+    return d->text_of[node];
+}
+
 /* ---- what holds them ---- */
 
 struct holders {

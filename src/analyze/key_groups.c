@@ -70,10 +70,8 @@ static gcd_status take_pair(void *ctx, const struct gcd_key_pair *pair, struct g
         return gcd_fail_nomem(err, "reading keys");
     uint64_t bytes = bytes_below(about, pair->key_holder, pair->key);
     gcd_add_saturating(&bytes, bytes_below(about, pair->value_holder, pair->value));
-    k->items[k->item_count++] = (struct item){
-        bytes, about->view.show == GCD_SHOW_RAW ? NULL : gcd_secret_name(text.utf8, text.bytes),
-        number
-    };
+    k->items[k->item_count++] =
+        (struct item){ bytes, gcd_values_secret(&about->view, &text), number };
     gcd_add_saturating(&k->totals.bytes, bytes);
     return GCD_OK;
 }

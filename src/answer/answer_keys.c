@@ -35,7 +35,7 @@ static const char *shown_text(struct answer *a, const struct gcd_session *s, uin
     struct gcd_text t = gcd_values_text(view.values, number);
     if (t.utf8 == NULL)
         return NULL;
-    const char *secret = view.show == GCD_SHOW_RAW ? NULL : gcd_secret_name(t.utf8, t.bytes);
+    const char *secret = gcd_values_secret(&view, &t);
     if (secret != NULL)
         return answer_keep(a, "(%s)", secret);
     *ret = t;

@@ -43,8 +43,8 @@ gcd_status sql_string_column(struct sql_cursor *c, int column, sqlite3_context *
 {
     char hash[17];
     struct gcd_text t = gcd_values_text(shown_values(c->db), text_of(c));
-    bool raw = gcd_session_values(c->db->session).show == GCD_SHOW_RAW;
-    const char *secret = !raw && t.utf8 != NULL ? gcd_secret_name(t.utf8, t.bytes) : NULL;
+    struct gcd_values_view view = gcd_session_values(c->db->session);
+    const char *secret = gcd_values_secret(&view, &t);
     (void)err;
     switch (column) {
     case STRING_OBJECT:

@@ -49,6 +49,9 @@ const struct gcd_duplicate *gcd_duplicates_rows(const struct gcd_duplicates *d,
 struct gcd_duplicate_totals gcd_duplicates_totals(const struct gcd_duplicates *d,
                                                   enum gcd_duplicate_kind kind);
 
+/* The text of NODE; GCD_TEXT_NONE: it is neither a string nor an array of numbers, or not known. */
+uint32_t gcd_duplicates_text(const struct gcd_duplicates *d, uint32_t node);
+
 /* References from objects of one type, or a static variable, to objects of one content. */
 struct gcd_duplicate_holder {
     uint32_t text;

@@ -82,7 +82,7 @@ const struct gcd_values_facts *gcd_values_facts(const struct gcd_values *v);
 /* The memory that V takes, without the characters of the texts. */
 uint64_t gcd_values_bytes(const struct gcd_values *v);
 
-/* ---- secrets ---- */
+/* ---- what may be seen ---- */
 
 /* What people may see of values: nothing, but which are equal; texts, but for what looks like a
  * secret; all. */
@@ -98,5 +98,11 @@ struct gcd_values_view {
  * A guess by a table of forms (src/values/README.md), so that nothing is shown by accident.
  */
 const char *gcd_secret_name(const char *utf8, size_t n);
+/* The same of T, NULL where V shows it all the same, or only its hash is known. */
+static inline const char *gcd_values_secret(const struct gcd_values_view *v,
+                                            const struct gcd_text *t)
+{
+    return v->show != GCD_SHOW_RAW && t->utf8 != NULL ? gcd_secret_name(t->utf8, t->bytes) : NULL;
+}
 
 #endif

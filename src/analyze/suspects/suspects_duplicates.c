@@ -10,19 +10,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* The number of the text of NODE, if it is a string; GCD_TEXT_NONE. */
-static uint32_t text_of(const struct suspects_work *w, uint32_t node)
-{
-    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
-    return strcmp(types[gcd_graph_node_type(w->g, node)].raw_name, "System.String") == 0
-               ? gcd_values_find(w->o->values, gcd_graph_node_address(w->g, node))
-               : GCD_TEXT_NONE;
-}
-
 /* The objects of the suspect are all strings that are there several times. */
-static gcd_status own_copies(struct suspects_work *w, const struct gcd_duplicate *rows, size_t n,
+static gcd_status own_copies(struct suspects_work *w, const struct gcd_duplicates *d,
                              uint32_t *ret_node, struct gcd_error *err)
 {
+    size_t n;
+    const struct gcd_duplicate *rows = gcd_duplicates_rows(d, GCD_DUPLICATE_STRINGS, &n);
     size_t words = ((size_t)gcd_values_text_count(w->o->values) + 63) / 64;
     uint64_t *several = gcd_mem_new_array(w->alloc, words, sizeof *several);
     gcd_status st = several != NULL ? GCD_OK : gcd_fail_nomem(err, "comparing strings");
@@ -31,7 +24,7 @@ static gcd_status own_copies(struct suspects_work *w, const struct gcd_duplicate
     for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             st = suspects_check(w, err);
-        uint32_t text = st == GCD_OK ? text_of(w, node) : GCD_TEXT_NONE;
+        uint32_t text = st == GCD_OK ? gcd_duplicates_text(d, node) : GCD_TEXT_NONE;
         if (text == GCD_TEXT_NONE || !bits_get(several, text))
             continue;
         if (text == rows[0].text)
@@ -79,7 +72,7 @@ static gcd_status make_suspect(struct suspects_work *w, const struct gcd_duplica
     x->same = rows[0];
     x->same_length = gcd_values_text(w->o->values, rows[0].text).length;
     GCD_TRY(find_holder(w, d, &rows[0], x, err));
-    return own_copies(w, rows, n, &x->pub.node, err);
+    return own_copies(w, d, &x->pub.node, err);
 }
 
 gcd_status suspects_duplicates(struct suspects_work *w, struct gcd_error *err)

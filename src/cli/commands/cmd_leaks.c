@@ -131,16 +131,14 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     struct answer_of_suspects of = asked(l, shown);
     putchar('\n');
     int indent = printf("%zu.", i + 1);
-    char site[ANSWER_SITE_BYTES];
-    bool ok = print_wrapped(indent, s->sentence) && answer_suspect_site(&of, s, NULL, site);
-    if (ok && site[0] != '\0') {
+    bool ok = print_wrapped(indent, s->sentence);
+    static const char *const more[] = { "allocated", "keys" };
+    for (size_t k = 0; k < sizeof more / sizeof *more && ok; k++) {
+        const struct answer_cell *cell = answer_find(table, i, more[k]);
+        if (cell == NULL || !cell->known)
+            continue;
         printf("%*s", indent, "");
-        ok = print_wrapped(indent, site);
-    }
-    const struct answer_cell *keys = answer_find(table, i, "keys");
-    if (ok && keys != NULL && keys->known) {
-        printf("%*s", indent, "");
-        ok = print_wrapped(indent, keys->text);
+        ok = print_wrapped(indent, cell->text);
     }
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
@@ -240,13 +238,15 @@ static void print_hint_of_texts(const struct leaks *l)
 {
     struct answer_of_suspects of = asked(l, l->suspects);
     bool has = false;
+    if (l->args->view.values != CLI_VALUES_HIDDEN ||
+        cli_summary(&l->d)->values.kind != GCD_VALUES_STRINGS)
+        return;
     for (size_t i = 0; i < l->shown && !has; i++) {
         const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
         has =
             s->kind == GCD_SUSPECT_DUPLICATES || answer_suspect_collection(&of, s) != GCD_NODE_NONE;
     }
-    if (has && l->args->view.values == CLI_VALUES_HIDDEN &&
-        cli_summary(&l->d)->values.kind == GCD_VALUES_STRINGS)
+    if (has)
         puts("\nThis dump has the texts of strings: --show-values shows keys and equal texts.");
 }
 

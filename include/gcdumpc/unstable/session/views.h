@@ -29,7 +29,7 @@ const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 void gcd_session_use_values(struct gcd_session *s, const struct gcd_values_view *view);
 struct gcd_values_view gcd_session_values(const struct gcd_session *s);
 
-/* Those by line and type, with the origins below; NULL = it has no sites. */
+/* The sites by line and type, with the origins below; NULL = it has none. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,
                                                 const struct gcd_context *call,
                                                 const struct gcd_site_list **ret,
