@@ -370,38 +370,6 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
     return field_of_object(f, t, (struct references){ edges, n }, edge);
 }
 
-bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
-{
-    const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
-    uint32_t p = 1;
-    for (size_t i = 0; i < n; i++, p++) { /* the leftmost field of each; place 0 is none */
-        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
-        p = next_place(f, t, p, type);
-        if (p > t->slot_count || type == f->loader_allocator)
-            return false;
-        ret[i] = p - 1;
-    }
-    p = t->slot_count + 1;
-    for (size_t i = n; i-- > 0;) { /* is it also the rightmost one? */
-        p = place_before(f, t, p, gcd_graph_node_type(f->graph, edges[i]));
-        if (p - 1 != ret[i])
-            return false;
-    }
-    return true;
-}
-
-/* The slot of the only place from LOW to HIGH that may refer to TYPE; GCD_SLOT_NONE: there are
- * more, or it is no field. */
-static uint32_t only_slot(const struct gcd_fields *f, const struct type_layout *t,
-                          const uint32_t range[2], uint32_t type)
-{
-    uint32_t first = next_place(f, t, range[0], type);
-    return first > 0 && next_place(f, t, first + 1, type) > range[1] ? t->first_slot + first - 1
-                                                                     : GCD_SLOT_NONE;
-}
-
 void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
 {
     const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
@@ -415,11 +383,23 @@ void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
         ret[i] = p;
     }
     p = t->slot_count + 1;
-    for (size_t i = n; i-- > 0;) {
-        uint32_t type = gcd_graph_node_type(f->graph, edges[i]);
-        p = fits ? place_before(f, t, p, type) : 0;
-        ret[i] = fits ? only_slot(f, t, (const uint32_t[]){ ret[i], p }, type) : GCD_SLOT_NONE;
+    for (size_t i = n; i-- > 0;) { /* is it also the rightmost one? */
+        p = fits ? place_before(f, t, p, gcd_graph_node_type(f->graph, edges[i])) : 0;
+        ret[i] = p > 0 && p == ret[i] ? t->first_slot + p - 1 : GCD_SLOT_NONE;
     }
+}
+
+bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
+{
+    size_t n;
+    (void)gcd_graph_node_edges(f->graph, node, &n);
+    gcd_fields_slots(f, node, ret);
+    for (size_t i = 0; i < n; i++) {
+        if (ret[i] == GCD_SLOT_NONE)
+            return false;
+        ret[i] -= f->types[gcd_graph_node_type(f->graph, node)].first_slot;
+    }
+    return true;
 }
 
 uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first)

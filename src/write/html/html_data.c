@@ -351,23 +351,37 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     return GCD_OK;
 }
 
-static void trees_first(void *ctx)
+/* The tree of dominators takes much memory, so only what takes little runs beside it. */
+static void tree_of_dominators(void *ctx)
+{
+    struct analysis *a = ctx;
+    a->here = merge_dominators(a->h, a->paths, a->err);
+}
+
+static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
+{
+    GCD_TRY(generations(h, err));
+    return html_details_collect(h, err);
+}
+
+static void objects_beside(void *ctx)
+{
+    struct analysis *a = ctx;
+    a->beside = look_at_objects(a->h, &a->beside_err);
+}
+
+static void paths_and_async(void *ctx)
 {
     struct analysis *a = ctx;
     struct gcd_context quiet = html_quietly(a->h);
-    a->here = merge_dominators(a->h, a->paths, a->err);
-    if (a->here == GCD_OK)
-        a->here = merge_paths_to(a->h, a->paths, a->wanted, a->wanted_count, a->err);
+    a->here = merge_paths_to(a->h, a->paths, a->wanted, a->wanted_count, a->err);
     if (a->here == GCD_OK)
         a->here = gcd_session_async(a->h->session, &quiet, &a->h->async, a->err);
 }
 
-/* Begins with what takes little memory, because the dominator tree takes much at the same time. */
-static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
+static gcd_status look_for_suspects(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_context quiet = html_quietly(h);
-    GCD_TRY(generations(h, err));
-    GCD_TRY(html_details_collect(h, err));
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_healthy_text(h->session, &quiet, h->healthy, err));
@@ -375,11 +389,18 @@ static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
     return html_own_bytes(h, err);
 }
 
-static void objects_beside(void *ctx)
+static void suspects_beside(void *ctx)
 {
     struct analysis *a = ctx;
-    if (a->h->options->context.threads > 1 || a->here == GCD_OK)
-        a->beside = look_at_objects(a->h, &a->beside_err);
+    a->beside = look_for_suspects(a->h, &a->beside_err);
+}
+
+static gcd_status run_both(struct analysis *a, void (*here)(void *), void (*beside)(void *))
+{
+    gcd_parallel_invoke(a->h->options->context.threads, here, beside, a);
+    if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
+        *a->err = a->beside_err;
+    return a->here != GCD_OK ? a->here : a->beside;
 }
 
 /* Whose fields the trees tell apart. */
@@ -448,10 +469,8 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     GCD_TRY(choose_fields(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
-    gcd_parallel_invoke(h->options->context.threads, trees_first, objects_beside, a);
-    if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
-        *a->err = a->beside_err;
-    GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
+    GCD_TRY(run_both(a, tree_of_dominators, objects_beside));
+    GCD_TRY(run_both(a, paths_and_async, suspects_beside));
     GCD_TRY(gcd_session_site_list(h->session, &context, &h->sites, a->err));
     if (h->sites != NULL && h->sites->sites->alive == 0)
         h->sites = NULL;
