@@ -251,9 +251,9 @@ static const struct row {
       "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 "
       "KiB alive" },
     { GCD_SUSPECT_WEAK_TABLE, entries, 1000, NULL,
-      "1,000 dependent handles (ConditionalWeakTable, DependentHandle) keep one Thumbnail alive "
-      "for each Order, their key. "
-      "The values keep 97.7 KiB alive" },
+      "1,000 Thumbnail objects (97.7 KiB) are attached to Order objects by dependent handles "
+      "(ConditionalWeakTable, DependentHandle) and live as long as their keys, 71.4 % of the "
+      "heap." },
     { GCD_SUSPECT_PINS, pins, 1000, NULL,
       "1,000 objects are pinned by handles, all Byte[]. The handles keep 97.7 KiB alive" },
 };
@@ -371,7 +371,8 @@ static void pools_are_notes(void **state)
         { pool_shared,
           "ArrayPool<Byte>.Shared keeps 6.0 MiB of returned arrays, most of them for 3 "
           "threads, 100.0 % of the heap." },
-        { pool_made, "An ArrayPool<Byte> keeps 5.0 MiB of returned arrays, 100.0 % of the heap." },
+        { pool_made,
+          "An ArrayPool<Byte> keeps 5 returned arrays of 1.0 MiB each, 100.0 % of the heap." },
         { pool_memory, "1 memory pool (PinnedBlockMemoryPool) keeps 5.0 MiB of free blocks after a "
                        "peak, 100.0 % of the heap." },
         { pool_http, "HttpClient keeps 50 idle connections with 4.9 MiB of buffers, 100.0 % of the "
@@ -393,35 +394,55 @@ static void pools_are_notes(void **state)
     }
 }
 
+#define LIST  "System.Collections.Generic.List`1"
+#define TABLE "System.Runtime.CompilerServices.ConditionalWeakTable`2"
+#define BY_TABLE                                                                  \
+    "are attached to Key objects by a ConditionalWeakTable`2[Key,Extra] and live" \
+    " as long as their keys"
+#define BY_HANDLES "by dependent handles (ConditionalWeakTable, DependentHandle) and live"
+
+/* Puts N strings into LIST. */
+static void put_texts(struct pile *p, uint32_t list, unsigned n)
+{
+    uint32_t array = child(p, list, "System.String[]", 24 + 8 * n);
+    for (unsigned i = 0; i < n; i++)
+        child(p, array, "System.String", 30);
+}
+
 /* Values that are few and large are what a dependent handle keeps alive, too. */
 static void few_large_values(void **state)
 {
     (void)state;
-    for (unsigned large = 0; large < 2; large++) {
+    for (unsigned large = 0; large < 3; large++) {
         struct pile *p = pile_new();
         entries(p, 9); /* of another type, and few */
+        if (large == 1)
+            static_root(p, node(p, TABLE "[Shop.Key,Shop.Extra]", 32), "s_table");
         uint32_t all = node(p, "Shop.Keys", 24);
         static_root(p, all, "s_keys");
         for (unsigned i = 0; i < 10; i++) {
             uint32_t key = child(p, all, "Shop.Key", 24);
-            p->dependents[p->dependent_count++] =
-                (struct shop_edge){ key, node(p, "Shop.Extra", large ? 600 << 10 : 60 << 10) };
+            uint32_t extra = node(p, "Shop.Extra", large > 0 ? 600 << 10 : 60 << 10);
+            p->dependents[p->dependent_count++] = (struct shop_edge){ key, extra };
+            if (large == 1)
+                put_texts(p, child(p, extra, LIST "[System.String]", 32), 20 + 2 * i);
         }
         struct answer a = ask_with(p, 0.1, 4 << 20);
-        assert_int_equal(count_of(a, GCD_SUSPECT_WEAK_TABLE), large);
-        assert_int_equal(gcd_suspects_count(a.s), large);
-        if (large) {
-            assert_non_null(
-                strstr(gcd_suspects_get(a.s, 0)->sentence, "keep one Extra alive for each Key"));
-            assert_string_equal(gcd_suspects_get(a.s, 0)->advice,
-                                "A value lives as long as its key: look for what keeps Key objects "
-                                "alive.");
+        assert_int_equal(count_of(a, GCD_SUSPECT_WEAK_TABLE), large > 0);
+        assert_int_equal(gcd_suspects_count(a.s), large > 0);
+        if (large > 0) {
+            const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+            assert_non_null(strstr(s->sentence, large == 1 ? BY_TABLE : BY_HANDLES));
+            assert_ptr_equal(strstr(s->what, "10 Extra objects, 60"), s->what);
+            assert_string_equal(s->advice, large == 1
+                                               ? "Each Extra has a List`1[String] with about 29 "
+                                                 "elements: look for what adds to it, and for "
+                                                 "what keeps Key objects alive."
+                                               : "Look for what keeps Key objects alive.");
         }
         forget(a);
     }
 }
-
-#define LIST "System.Collections.Generic.List`1"
 
 /* Four chains of thousands of links in a list: the list does not grow, the chains do. */
 static void few_elements_with_many_objects(void **state)
@@ -441,8 +462,8 @@ static void few_elements_with_many_objects(void **state)
         assert_int_equal(gcd_suspects_count(a.s), 1);
         const char *advice = gcd_suspects_get(a.s, 0)->advice;
         if (links == 100)
-            assert_string_equal(advice, "Look in Chain for what adds Link objects and never lets "
-                                        "go of them: each Chain has about 100.");
+            assert_string_equal(advice, "Look in Chain for what links each new Link to the one "
+                                        "before and never lets go of the old ones.");
         else
             assert_non_null(strstr(advice, "and never removes."));
         forget(a);

@@ -79,9 +79,9 @@ static void tasks_in_a_large_object(void **state)
     const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
     assert_int_equal(s->kind, GCD_SUSPECT_OBJECT);
     assert_int_equal(s->also_count, 2);
-    assert_non_null(strstr(s->sentence, "held by one Replies: "));
-    assert_non_null(strstr(s->sentence, " Also: 1,000 tasks have not completed ("));
-    assert_non_null(strstr(s->sentence, "; 1,000 calls of the asynchronous method "));
+    assert_ptr_equal(strstr(s->sentence, "1,000 tasks have not completed ("), s->sentence);
+    assert_non_null(strstr(s->sentence, " is held by one Replies: "));
+    assert_non_null(strstr(s->sentence, " Also: 1,000 calls of the asynchronous method "));
     assert_string_equal(s->advice, gcd_suspects_also(a.s, s, 0)->advice);
     forget(a);
 }

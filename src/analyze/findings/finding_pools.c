@@ -121,6 +121,49 @@ static const char *raw_type(const struct suspect_words *s, uint32_t type)
     return gcd_graph_summary(s->w->g)->types[type].name;
 }
 
+/* The arrays that a pool of the program has: in an array of arrays of each of its buckets. */
+struct returned {
+    uint64_t count, bytes, largest;
+};
+
+#define BUCKETS_DEEP 4u
+
+static void count_returned(const struct suspects_work *w, uint32_t node, unsigned depth,
+                           struct returned *ret)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes = gcd_graph_node_size(w->g, edges[i]);
+        if (gcd_dominators_parent(w->d, edges[i]) != node)
+            continue;
+        if (depth < BUCKETS_DEEP) {
+            count_returned(w, edges[i], depth + 1, ret);
+            continue;
+        }
+        ret->count++;
+        ret->bytes += bytes;
+        ret->largest = bytes > ret->largest ? bytes : ret->largest;
+    }
+}
+
+/* "20 returned arrays of 1.0 MiB each", "20 returned arrays, 12.0 MiB" */
+static void put_returned(struct suspect_words *s, const struct suspect *x)
+{
+    struct returned r = { .count = 0 };
+    count_returned(s->w, x->pub.node, 1, &r);
+    if (r.count == 0) {
+        suspects_put_bytes(s, x->pub.bytes);
+        suspects_put(s, " of returned arrays");
+        return;
+    }
+    suspects_put_count(s, r.count, "returned array", "returned arrays");
+    bool same = r.count > 1 && r.bytes == r.count * r.largest;
+    suspects_put(s, same ? " of " : ", ");
+    suspects_put_bytes(s, same ? r.largest : x->pub.bytes);
+    suspects_put(s, same ? " each" : "");
+}
+
 void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -146,8 +189,7 @@ void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
             suspects_put_who(s, p->owner);
         }
         suspects_put(s, " keeps ");
-        suspects_put_bytes(s, p->bytes);
-        suspects_put(s, " of returned arrays");
+        put_returned(s, x);
         break;
     case POOL_MEMORY:
         suspects_put_count(s, p->objects, "memory pool (", "memory pools (");

@@ -6,9 +6,16 @@
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+
+/* The collections of this many values show how many elements one has, and it grows if these are at
+ * least so many. */
+#define VALUES_SEEN 64u
+#define MANY_EACH   10u
 
 struct pair {
     uint32_t key_type, value_type, value;
@@ -68,6 +75,48 @@ static gcd_status own_values(struct suspects_work *w, const struct pair *of, str
     return GCD_OK;
 }
 
+/* The collection that VALUE is, or the largest that it alone has; GCD_NODE_NONE = none. */
+static uint32_t collection_of(const struct suspects_work *w, uint32_t value)
+{
+    size_t n;
+    uint32_t best = GCD_NODE_NONE;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, value, &n);
+    if (gcd_collections_has_inside(w->collections, gcd_graph_node_type(w->g, value)))
+        return value;
+    for (size_t i = 0; i < n; i++)
+        if (gcd_collections_has_inside(w->collections, gcd_graph_node_type(w->g, edges[i])) &&
+            gcd_dominators_parent(w->d, edges[i]) == value &&
+            (best == GCD_NODE_NONE ||
+             gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, best)))
+            best = edges[i];
+    return best;
+}
+
+/* How many elements the collections of the first values have. */
+static gcd_status count_elements(struct suspects_work *w, const struct pair *of, struct suspect *x,
+                                 struct gcd_error *err)
+{
+    uint64_t elements = 0, seen = 0;
+    x->each_type = GCD_TYPE_NONE;
+    for (size_t i = 0; i < gcd_graph_dependent_count(w->g) && seen < VALUES_SEEN; i++) {
+        const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
+        struct gcd_collection it;
+        if (gcd_graph_node_type(w->g, d->key) != of->key_type ||
+            gcd_graph_node_type(w->g, d->value) != of->value_type)
+            continue;
+        uint32_t node = collection_of(w, d->value);
+        if (node == GCD_NODE_NONE ||
+            (x->each_type != GCD_TYPE_NONE && x->each_type != gcd_graph_node_type(w->g, node)))
+            continue;
+        GCD_TRY(gcd_collection_describe(w->collections, node, &it, err));
+        x->each_type = gcd_graph_node_type(w->g, node);
+        gcd_add_saturating(&elements, it.elements != GCD_COUNT_UNKNOWN ? it.elements : 0);
+        seen++;
+    }
+    x->each_elements = seen > 0 ? elements / seen : 0;
+    return GCD_OK;
+}
+
 static gcd_status add(struct pairs *p, struct gcd_error *err)
 {
     struct suspects_work *w = p->w;
@@ -89,6 +138,7 @@ static gcd_status add(struct pairs *p, struct gcd_error *err)
     x->pub.shallow_bytes = most->shallow;
     x->pub.bytes = x->pub.retained_bytes = most->bytes;
     x->owner_type = most->key_type;
+    GCD_TRY(count_elements(w, most, x, err));
     return own_values(w, most, err);
 }
 
@@ -104,28 +154,69 @@ gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
+/* "a ConditionalWeakTable<Key, Extra>" if the heap has one of these types. */
+static void put_table(struct suspect_words *s, const struct suspect *x)
+{
+    static const char begin[] = "System.Runtime.CompilerServices.ConditionalWeakTable`2[";
+    const struct gcd_summary *summary = gcd_graph_summary(s->w->g);
+    const char *key = summary->types[x->owner_type].name, *value = summary->types[x->pub.type].name;
+    size_t k = strlen(key), v = strlen(value);
+    for (uint32_t i = 0; i < s->w->types; i++) {
+        const char *name = summary->types[i].name;
+        if (!gcd_text_begins(name, begin))
+            continue;
+        name += sizeof begin - 1;
+        if (strncmp(name, key, k) == 0 && name[k] == ',' && strncmp(name + k + 1, value, v) == 0 &&
+            strcmp(name + k + 1 + v, "]") == 0) {
+            suspects_put(s, "a ");
+            suspects_put_type(s, i);
+            return;
+        }
+    }
+    suspects_put(s, x->pub.objects == 1 ? "a dependent handle" : "dependent handles");
+    suspects_put(s, " (ConditionalWeakTable, DependentHandle)");
+}
+
 void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put_count(s, x->pub.objects,
-                       "dependent handle (ConditionalWeakTable, DependentHandle) keeps one ",
-                       "dependent handles (ConditionalWeakTable, DependentHandle) keep one ");
-    suspects_put_type(s, x->pub.type);
-    suspects_put(s, " alive for each ");
+    suspects_put_typed(s, x->pub.objects, x->pub.type);
+    suspects_put(s, " (");
+    suspects_put_bytes(s, x->pub.bytes);
+    suspects_put(s, x->pub.objects == 1 ? ") is attached to a " : ") are attached to ");
     suspects_put_type(s, x->owner_type);
+    suspects_put(s, x->pub.objects == 1 ? " by " : " objects by ");
+    put_table(s, x);
+    suspects_put(s, x->pub.objects == 1 ? " and lives as long as its key"
+                                        : " and live as long as their keys");
 }
 
 void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x)
 {
     suspects_tell_weak_table(s, x);
-    suspects_put(s, ", their key. The values");
-    suspects_put_kept(s, &x->pub, true);
+    suspects_put(s, ", ");
+    suspects_put_share(s, x->pub.share);
     suspects_put(s, ".");
     suspects_put_held_by(s, x, "One of them is");
 }
 
 void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "A value lives as long as its key: look for what keeps ");
+    if (x->each_type != GCD_TYPE_NONE && x->each_elements >= MANY_EACH) {
+        suspects_put(s, "Each ");
+        suspects_put_type(s, x->pub.type);
+        if (x->each_type != x->pub.type) {
+            suspects_put(s, " has ");
+            suspects_put_article(s, x->each_type, true);
+            suspects_put_type(s, x->each_type);
+            suspects_put(s, " with about ");
+        } else {
+            suspects_put(s, " has about ");
+        }
+        suspects_put_number(s, x->each_elements);
+        suspects_put(s, " elements: look for what adds to it, and for what keeps ");
+    } else {
+        suspects_put(s, "Look for what keeps ");
+    }
     suspects_put_type(s, x->owner_type);
     suspects_put(s, " objects alive.");
 }

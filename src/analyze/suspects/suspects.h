@@ -107,6 +107,10 @@ struct suspect {
     struct gcd_duplicate_holder by;
     /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
     uint32_t owner_type;
+    /* WEAK_TABLE: the type and the average number of elements of the collection that a value is or
+     * has; GCD_TYPE_NONE = none */
+    uint32_t each_type;
+    uint64_t each_elements;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
     /* HANDLERS of one event of so many objects; 0 = of one object */

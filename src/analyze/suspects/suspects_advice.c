@@ -6,6 +6,8 @@
 #define FEW_ELEMENTS 100u
 /* An element with so many objects does. */
 #define EACH_HAS_MANY 100u
+/* This many objects show whether their type is that of a chain. */
+#define CHAIN_SEEN 16u
 
 /* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
 static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
@@ -84,26 +86,44 @@ static struct growth growth_of(enum gcd_collection_kind kind)
  * Few elements, each with very many objects of another of the program's types: what grows is below
  * the elements, not the collection.
  */
-static bool grows_below(const struct suspect_words *s, const struct gcd_suspect *p)
+bool suspects_grows_below(const struct suspect_words *s, const struct gcd_suspect *p,
+                          uint64_t *ret_each)
 {
     uint32_t element = p->element.type;
-    return element != GCD_TYPE_NONE && s->w->is_own[element] && p->own_count > 0 &&
-           p->own[0].type != s->w->alike[element] && p->own[0].bytes >= p->bytes / 2 &&
-           p->elements <= FEW_ELEMENTS && p->own[0].objects / EACH_HAS_MANY >= p->elements &&
-           p->elements > 0;
+    if (element == GCD_TYPE_NONE || !s->w->is_own[element] || p->own_count == 0 ||
+        p->own[0].type == s->w->alike[element] || p->own[0].bytes < p->bytes / 2 ||
+        p->elements > FEW_ELEMENTS || p->elements == 0)
+        return false;
+    *ret_each = p->own[0].objects / p->elements;
+    return *ret_each >= EACH_HAS_MANY;
+}
+
+/* Do objects of TYPE refer to each other, as far as the first ones in the heap show? */
+static bool is_chain(const struct suspects_work *w, uint32_t type)
+{
+    uint32_t seen = 0, linked = 0;
+    for (uint32_t node = 0; node < w->nodes && seen < CHAIN_SEEN; node++) {
+        size_t n, i = 0;
+        if (gcd_graph_node_type(w->g, node) != type)
+            continue;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+        while (i < n && gcd_graph_node_type(w->g, edges[i]) != type)
+            i++;
+        linked += i < n;
+        seen++;
+    }
+    return linked > seen / 2;
 }
 
 static void advise_below(struct suspect_words *s, const struct gcd_suspect *p)
 {
+    bool chain = is_chain(s->w, p->own[0].type);
     suspects_put(s, "Look in ");
     suspects_put_where(s, p->element.type);
-    suspects_put(s, " for what adds ");
+    suspects_put(s, chain ? " for what links each new " : " for what adds ");
     suspects_put_where(s, p->own[0].type);
-    suspects_put(s, " objects and never lets go of them: each ");
-    suspects_put_type(s, p->element.type);
-    suspects_put(s, " has about ");
-    suspects_put_number(s, p->own[0].objects / p->elements);
-    suspects_put(s, ".");
+    suspects_put(s, chain ? " to the one before and never lets go of the old ones."
+                          : " objects and never lets go of them.");
 }
 
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
@@ -113,7 +133,8 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong.");
         return;
     }
-    if (grows_below(s, &x->pub)) {
+    uint64_t each;
+    if (suspects_grows_below(s, &x->pub, &each)) {
         advise_below(s, &x->pub);
         return;
     }
@@ -125,16 +146,33 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
 
 /* Objects that are inside the one before until somebody disposes of them; types by the begin of
  * their names. */
-static const struct {
-    const char *type, *advice;
+static const struct scope {
+    const char *type, *one, *many, *advice;
 } scopes[] = {
-    { "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider",
+    { "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider", "log scope", "log scopes",
       "ILogger.BeginScope without using: each scope stays open inside the one before." },
-    { "Microsoft.Extensions.Logging.LoggerExternalScopeProvider",
+    { "Microsoft.Extensions.Logging.LoggerExternalScopeProvider", "log scope", "log scopes",
       "ILogger.BeginScope without using: each scope stays open inside the one before." },
-    { "System.Diagnostics.Activity",
+    { "System.Diagnostics.Activity", "Activity", "Activity objects",
       "an Activity that is started and never stopped: each is the parent of the next." },
 };
+
+static const struct scope *scope_of(const struct suspect_words *s, uint32_t type)
+{
+    const char *name = gcd_graph_summary(s->w->g)->types[type].name;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (gcd_text_begins(name, scopes[i].type))
+            return &scopes[i];
+    return NULL;
+}
+
+bool suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type)
+{
+    const struct scope *scope = scope_of(s, type);
+    if (scope != NULL)
+        suspects_put_count(s, n, scope->one, scope->many);
+    return scope != NULL;
+}
 
 /* A list or tree that consists of the objects themselves. */
 static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
@@ -145,14 +183,12 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
         suspects_put(s, ", and see what the last one waits for: gcdumpc async.");
         return;
     }
-    const char *name = gcd_graph_summary(s->w->g)->types[p->type].name;
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
-        if (gcd_text_begins(name, scopes[i].type)) {
-            put_look_for(s, p, true);
-            suspects_put(s, "%s", scopes[i].advice);
-            return;
-        }
+    const struct scope *scope = scope_of(s, p->type);
     put_look_for(s, p, true);
+    if (scope != NULL) {
+        suspects_put(s, "%s", scope->advice);
+        return;
+    }
     suspects_put(s, "what links each new ");
     suspects_put_type(s, p->type);
     suspects_put(s, " to those before it and never lets go of the old ones.");

@@ -344,6 +344,21 @@ static bool is_one(const struct candidates *c)
     return c->count == 1 && !c->elsewhere;
 }
 
+/* What is known otherwise: the field by which the holder refers to the delegate. */
+static const char *field_of_event(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (holder_of(s, p) == NULL)
+        return NULL;
+    struct gcd_field f = gcd_suspect_field(p, p->path_count - 2, s->w->o->fields);
+    return f.name != NULL && f.name[0] != '\0' && f.other == NULL ? f.name : NULL;
+}
+
+static bool is_named(const struct suspect_words *s, const struct gcd_suspect *p,
+                     const struct candidates *c)
+{
+    return is_one(c) || field_of_event(s, p) != NULL;
+}
+
 static void put_candidate(struct suspect_words *s, const struct candidates *c, size_t i)
 {
     suspects_put(
@@ -373,7 +388,10 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p,
 {
     suspects_put_type(s, holder_of(s, p)->type);
     suspects_put(s, ".");
-    put_candidate(s, c, 0);
+    if (is_one(c))
+        put_candidate(s, c, 0);
+    else
+        suspects_put_name(s, field_of_event(s, p));
 }
 
 /* Is it the value of a static variable, as a static event is? */
@@ -390,10 +408,11 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect_step *by = holder_of(s, p);
     const struct candidates c = candidates_of(s, p);
     if (by != NULL) {
-        suspects_put(s, is_one(&c)             ? "The event "
+        bool named = is_named(s, p, &c);
+        suspects_put(s, named                  ? "The event "
                         : x->event_holders > 0 ? "An event"
                                                : "An event of one ");
-        if (is_one(&c))
+        if (named)
             put_field(s, p, &c);
         else if (x->event_holders == 0)
             suspects_put_type(s, by->type);
@@ -403,7 +422,7 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
         }
         if (by->node == p->owner_node)
             suspects_put_module(s, p);
-        if (!is_one(&c))
+        if (!named)
             put_candidates(s, &c);
     } else if (is_in_static(s, p)) {
         suspects_put(s, "T");
@@ -429,6 +448,11 @@ void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " has ");
     suspects_put_number(s, p->objects);
     suspects_put(s, " handlers");
+    if (x->event_holders > 0) {
+        suspects_put(s, " (about ");
+        suspects_put_number(s, p->objects / x->event_holders);
+        suspects_put(s, " each)");
+    }
     for (size_t i = 0; i < p->held_count; i++) {
         const struct gcd_suspect_part *part = &p->held[i];
         bool all = part->objects == p->objects, lambda = suspects_is_lambda(s, part->type);
@@ -476,7 +500,7 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
     }
     const struct candidates c = candidates_of(s, p);
     suspects_put(s, c.basic ? "Look for WithEvents or AddHandler" : "Look for a +=");
-    if (is_one(&c)) {
+    if (is_named(s, p, &c)) {
         suspects_put(s, " on ");
         put_field(s, p, &c);
     }

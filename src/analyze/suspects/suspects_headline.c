@@ -58,17 +58,53 @@ static void put_each(struct suspect_words *s, uint64_t bytes, uint64_t n)
     suspects_put(s, " each");
 }
 
-void suspects_put_what(struct suspect_words *s, const struct suspect *x)
+/* Is it better to count what X consists of than what X holds? */
+static bool counts_more(const struct suspect *x, const struct suspect *lead)
+{
+    return lead != x &&
+           (lead->pub.kind == GCD_SUSPECT_HANDLERS || lead->pub.kind == GCD_SUSPECT_SPARSE ||
+            lead->pub.kind == GCD_SUSPECT_WEAK_TABLE);
+}
+
+static void put_lead(struct suspect_words *s, const struct suspect *lead)
+{
+    const struct gcd_suspect *p = &lead->pub;
+    if (p->kind == GCD_SUSPECT_HANDLERS) {
+        suspects_put_count(s, p->objects, "handler", "handlers");
+    } else {
+        suspects_put_typed(s, p->objects, p->type);
+    }
+    if (p->kind == GCD_SUSPECT_SPARSE) {
+        suspects_put(s, ", ");
+        suspects_put_empty(s, lead);
+    } else {
+        put_each(s, p->bytes, p->objects);
+    }
+}
+
+void suspects_put_what(struct suspect_words *s, const struct suspect *x, const struct suspect *lead)
 {
     const struct gcd_suspect *p = &x->pub;
     const char *what = suspects_what(p->kind);
-    if (p->kind == GCD_SUSPECT_ASSEMBLIES) {
+    uint64_t below;
+    if (counts_more(x, lead)) {
+        put_lead(s, lead);
+    } else if (p->kind == GCD_SUSPECT_ASSEMBLIES) {
         suspects_put_count(s, x->copies > 0 ? x->copies : p->objects, "load", "loads");
     } else if (p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE) {
         uint64_t n = suspects_put_elements(s, x);
-        put_each(s, p->bytes, n);
+        if (suspects_grows_below(s, p, &below)) {
+            suspects_put(s, ", about ");
+            suspects_put_number(s, below);
+            suspects_put(s, " ");
+            suspects_put_type(s, p->own[0].type);
+            suspects_put(s, " in each");
+        } else {
+            put_each(s, p->bytes, n);
+        }
     } else if (p->kind == GCD_SUSPECT_OBJECT && (x->recursive || p->held_count == 0)) {
-        suspects_put_typed(s, p->objects, p->type);
+        if (!x->recursive || !suspects_put_scopes(s, p->objects, p->type))
+            suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
     } else if (p->kind == GCD_SUSPECT_OBJECT && p->held[0].objects < p->held_objects / 2) {
         (void)suspects_put_parts(s, p);

@@ -166,19 +166,23 @@ static gcd_status keep_text(const struct suspect_words *s, const char **ret, str
     return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "too many suspects to describe");
 }
 
-/* " Also: 3,000 calls of the asynchronous method Shop.Checkout.PayAsync wait." */
-static void put_also(struct suspect_words *s, const struct suspect *x)
+/* " Also: 3,000 calls of the asynchronous method Shop.Checkout.PayAsync wait."; all but LEAD. */
+static void put_also(struct suspect_words *s, const struct suspect *x, const struct suspect *lead)
 {
+    bool any = false;
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &s->w->s->items[x->also[i]];
-        suspects_put(s, i == 0 ? " Also: " : "; ");
+        if (f == lead)
+            continue;
+        suspects_put(s, any ? "; " : " Also: ");
+        any = true;
         size_t at = s->n;
         kinds[f->pub.kind].tell(s, f);
         if (s->text[at] == 'A' || s->text[at] == 'O' ||
             s->text[at] == 'T') /* an article, "One": names do not come first */
             s->text[at] = (char)(s->text[at] - 'A' + 'a');
     }
-    suspects_put(s, x->pub.also_count > 0 ? "." : "");
+    suspects_put(s, any ? "." : "");
 }
 
 /* The suspect whose advice X gets: if X is an object or objects of one type, the clause that tells
@@ -194,6 +198,17 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
             best = f;
     }
     return best;
+}
+
+/* Says first what X consists of, which is what the advice is about, then what holds that. */
+static void say(struct suspect_words *s, const struct suspect *x, const struct suspect *lead)
+{
+    if (lead != x) {
+        kinds[lead->pub.kind].tell(s, lead);
+        suspects_put(s, ". ");
+    }
+    kinds[x->pub.kind].say(s, x);
+    put_also(s, x, lead);
 }
 
 /* What one dump shows about a suspect of KIND, and what it cannot show. */
@@ -219,11 +234,10 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     const struct suspect *by = adviser(w, x);
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
-        kinds[x->pub.kind].say(&sentence, x);
-        put_also(&sentence, x);
+        say(&sentence, x, by);
         kinds[by->pub.kind].advise(&advice, by);
-        suspects_put_place(&place, x);
-        suspects_put_what(&what, x);
+        suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
+        suspects_put_what(&what, x, by);
     }
     x->pub.evidence = evidence_of(x->pub.kind);
     GCD_TRY(keep_text(&place, &x->pub.place, err));

@@ -298,11 +298,23 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes
                                                                : p->shallow_bytes;
     bool large = own >= p->bytes / 2;
+    uint64_t below;
     if (x->recursive && p->objects > 1 && !collection) {
+        if (suspects_put_scopes(s, p->objects, p->type)) {
+            suspects_put(s, ", each inside the one before");
+            return true;
+        }
         suspects_put(s, small ? "a list or tree of " : "A list or tree of ");
         suspects_put_typed(s, p->objects, p->type);
     } else if (collection) {
         aside = suspects_put_collection(s, x, small) && !large;
+        if (suspects_grows_below(s, p, &below)) {
+            suspects_put(s, ", each with about ");
+            suspects_put_number(s, below);
+            suspects_put(s, " ");
+            suspects_put_type(s, p->own[0].type);
+            aside = true;
+        }
         if (large) {
             suspects_put(s, ", which takes ");
             suspects_put_bytes(s, own);
@@ -367,7 +379,7 @@ void suspects_say_object(struct suspect_words *s, const struct suspect *x)
         if (p->root == SIZE_MAX)
             suspects_put_held_by(s, x, "It is");
         else if (p->owner_node != GCD_NODE_NONE)
-            suspects_put_lifetime(s, x, "It");
+            suspects_put_lifetime(s, x, suspects_is_call(s, p->owner) ? "The call" : "It");
     } else if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
         put_kept(s, x);
         suspects_put(s, " It is");

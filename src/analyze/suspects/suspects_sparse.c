@@ -185,11 +185,11 @@ gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-/* "99.9": rounded down, so that 100 % means completely empty. */
-static void put_percent(struct suspect_words *s, uint64_t used, uint64_t places)
+/* Rounded down, so that 100 % means completely empty. */
+void suspects_put_empty(struct suspect_words *s, const struct suspect *x)
 {
-    double percent = 100 * (1 - (double)used / (double)places);
-    suspects_put(s, "%.1f %%", used > 0 && percent > 99.9 ? 99.9 : percent);
+    double percent = 100 * (1 - (double)x->references / (double)x->places);
+    suspects_put(s, "%.1f %% empty", x->references > 0 && percent > 99.9 ? 99.9 : percent);
 }
 
 void suspects_tell_sparse(struct suspect_words *s, const struct suspect *x)
@@ -203,8 +203,8 @@ void suspects_tell_sparse(struct suspect_words *s, const struct suspect *x)
         suspects_put_typed(s, p->objects, p->type);
         suspects_put(s, " are ");
     }
-    put_percent(s, x->references, x->places);
-    suspects_put(s, p->objects == 1 ? " empty: it has " : " empty: together they have ");
+    suspects_put_empty(s, x);
+    suspects_put(s, p->objects == 1 ? ": it has " : ": together they have ");
     suspects_put_number(s, x->references);
     suspects_put(s, " of ");
     suspects_put_count(s, x->places, "place", "places");

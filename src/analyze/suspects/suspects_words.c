@@ -430,7 +430,8 @@ static bool is_certain(struct gcd_field f)
 static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field f)
 {
     suspects_put_who(s, type);
-    if (is_certain(f)) {
+    /* the fields of the box of a call are those of a task, which nobody looks for */
+    if (is_certain(f) && !(suspects_is_call(s, type) && gcd_text_begins(f.name, "m_"))) {
         suspects_put(s, ".");
         suspects_put_name(s, f.name);
     }

@@ -123,13 +123,24 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
  * known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
+/* Does X grow below its few elements?  Then each has about *RET_EACH objects of pub.own[0]. */
+bool suspects_grows_below(const struct suspect_words *s, const struct gcd_suspect *p,
+                          uint64_t *ret_each);
+/* "3,000 log scopes", for N objects of TYPE that are inside each other until somebody disposes of
+ * them; false, and nothing, for other types. */
+bool suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type);
+/* "99.8 % empty" */
+void suspects_put_empty(struct suspect_words *s, const struct suspect *x);
+
 /* Sentences and advice of each kind, in the file that searches for it; advice on objects and types
  * is in suspects_advice.c. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
 /* suspects_headline.c: where X is, what there is of it. */
 void suspects_put_place(struct suspect_words *s, const struct suspect *x);
-void suspects_put_what(struct suspect_words *s, const struct suspect *x);
+/* LEAD: X, or the clause that says what it consists of. */
+void suspects_put_what(struct suspect_words *s, const struct suspect *x,
+                       const struct suspect *lead);
 /* "5,041 Session", or "12 elements" of several types; returns the number. */
 uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x);
 /* The name of an assembly without its folder. */
