@@ -299,8 +299,7 @@ class Paths(Compare):
             if r["kind"] == "type":
                 way.append((r["type"].split(" [")[0],))
             else:
-                way.append((groups[r["root"]],) + ((f"static {'property' if '>k__' in r['field'] else 'variable'} {r['label']}",)
-                                                if r["root"] == "statics" else ()))
+                way.append((groups[r["root"]],) + ((f"static variable {r['label']}",) if r["root"] == "statics" else ()))
             names = sum(way, ())
             for i in ([1] if len(way[0]) == 2 and len(way) == 1 else []) + [len(names)]:
                 old = found.get(names[:i], (0, 0))

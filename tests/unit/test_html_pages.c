@@ -122,16 +122,14 @@ static const struct gcd_diff_type after[] = { { "Shop.Grows", "/b/Shop.dll", { 5
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static const char *const names[] = { "stack", "s_cache", "Shop.Cache", "Shop.Item", "_items" };
-static const struct gcd_tree_diff_step old_steps[] = { { GCD_STEP_NONE, 0, 1, 30, GCD_NAME_NONE,
-                                                         0 },
-                                                       { GCD_STEP_NONE, 1, 4, 300, GCD_NAME_NONE,
-                                                         0 },
-                                                       { 1, 2, 3, 280, GCD_NAME_NONE, 0 },
-                                                       { 2, 3, 2, 100, 4, 0 } },
-                                       new_steps[] = { { GCD_STEP_NONE, 1, 5, 900, GCD_NAME_NONE,
-                                                         0 },
-                                                       { 0, 2, 5, 880, GCD_NAME_NONE, 0 },
-                                                       { 1, 3, 4, 700, 4, 0 } };
+static const struct gcd_tree_diff_step
+    old_steps[] = { { GCD_STEP_NONE, 0, 1, 30, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+                    { GCD_STEP_NONE, 1, 4, 300, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+                    { 1, 2, 3, 280, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+                    { 2, 3, 2, 100, 4, 0, GCD_NAME_NONE } },
+    new_steps[] = { { GCD_STEP_NONE, 1, 5, 900, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+                    { 0, 2, 5, 880, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+                    { 1, 3, 4, 700, 4, 0, GCD_NAME_NONE } };
 
 static const struct gcd_verdict complete = { .complete = true };
 static const struct gcd_verdict lossy = { .reason_count = 1,

@@ -32,15 +32,17 @@ static void rows_are_sorted_by_growth_below_their_parents(void **state)
         "Item", "List", "Cache", "stack", "Item"
     };
     static const struct gcd_tree_diff_step before[] = {
-        { TOP, 0, 3, 300, GCD_NAME_NONE, 1 },
-        { 0, 1, 2, 200, GCD_NAME_NONE, 4 },
-        { 1, 2, 1, 100, GCD_NAME_NONE, 0 },
-        { TOP, 1, 1, 50, GCD_NAME_NONE, 7 },
+        { TOP, 0, 3, 300, GCD_NAME_NONE, 1, GCD_NAME_NONE },
+        { 0, 1, 2, 200, GCD_NAME_NONE, 4, GCD_NAME_NONE },
+        { 1, 2, 1, 100, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+        { TOP, 1, 1, 50, GCD_NAME_NONE, 7, GCD_NAME_NONE },
     };
     static const struct gcd_tree_diff_step after[] = {
-        { TOP, 3, 9, 1000, GCD_NAME_NONE, 1 }, { 0, 1, 2, 150, GCD_NAME_NONE, 5 },
-        { 0, 2, 5, 700, GCD_NAME_NONE, 3 },    { 2, 0, 3, 300, GCD_NAME_NONE, 4 },
-        { 2, 4, 1, 40, GCD_NAME_NONE, 6 },
+        { TOP, 3, 9, 1000, GCD_NAME_NONE, 1, GCD_NAME_NONE },
+        { 0, 1, 2, 150, GCD_NAME_NONE, 5, GCD_NAME_NONE },
+        { 0, 2, 5, 700, GCD_NAME_NONE, 3, GCD_NAME_NONE },
+        { 2, 0, 3, 300, GCD_NAME_NONE, 4, GCD_NAME_NONE },
+        { 2, 4, 1, 40, GCD_NAME_NONE, 6, GCD_NAME_NONE },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -74,11 +76,16 @@ static void wrong_numbers_are_refused(void **state)
     (void)state;
     static const char *const names[] = { "a" };
     static const struct gcd_tree_diff_step bad[][2] = {
-        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0 }, { 1, 0, 1, 1, GCD_NAME_NONE, 0 } },
-        { { 0, 0, 1, 1, GCD_NAME_NONE, 0 }, { 0, 0, 1, 1, GCD_NAME_NONE, 0 } },
-        { { TOP, 1, 1, 1, GCD_NAME_NONE, 0 }, { 0, 0, 1, 1, GCD_NAME_NONE, 0 } },
-        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0 }, { 7, 0, 1, 1, GCD_NAME_NONE, 0 } },
-        { { TOP, 0, 1, 1, 1, 0 }, { 0, 0, 1, 1, 0, 0 } },
+        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+          { 1, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE } },
+        { { 0, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+          { 0, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE } },
+        { { TOP, 1, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+          { 0, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE } },
+        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+          { 7, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE } },
+        { { TOP, 0, 1, 1, 1, 0, GCD_NAME_NONE }, { 0, 0, 1, 1, 0, 0, GCD_NAME_NONE } },
+        { { TOP, 0, 1, 1, GCD_NAME_NONE, 0, 1 }, { 0, 0, 1, 1, GCD_NAME_NONE, 0, GCD_NAME_NONE } },
     };
     struct gcd_tree_diff *d;
     size_t n;
@@ -88,6 +95,36 @@ static void wrong_numbers_are_refused(void **state)
     assert_int_equal(gcd_tree_diff_match(d, &err), GCD_OK);
     (void)gcd_tree_diff_rows(d, &n);
     assert_int_equal(n, 0);
+    gcd_tree_diff_free(d);
+}
+
+/* The dumps of a program: the first one knows no class of some variables. */
+static void what_only_one_dump_knows_makes_nothing_new(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Log", "Shop.Log", "Web.Log", "Cache", "Shop.Cache" };
+    static const struct gcd_tree_diff_step before[] = {
+        { TOP, 0, 2, 20, GCD_NAME_NONE, 0, GCD_NAME_NONE },
+        { TOP, 4, 1, 10, GCD_NAME_NONE, 0, 3 },
+    };
+    static const struct gcd_tree_diff_step after[] = {
+        { TOP, 1, 3, 30, GCD_NAME_NONE, 0, 0 },
+        { TOP, 2, 1, 10, GCD_NAME_NONE, 0, 0 },
+        { TOP, 4, 2, 15, GCD_NAME_NONE, 0, 3 },
+        { TOP, 1, 5, 50, GCD_NAME_NONE, 0, GCD_NAME_NONE }, /* not short for any other */
+    };
+    struct gcd_tree_diff *d;
+    size_t n;
+    assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_tree_diff_add(d, names, COUNT(names), before, COUNT(before), &err),
+                     GCD_OK);
+    assert_int_equal(gcd_tree_diff_add(d, names, COUNT(names), after, COUNT(after), &err), GCD_OK);
+    assert_int_equal(gcd_tree_diff_match(d, &err), GCD_OK);
+    const struct gcd_tree_diff_row *r = gcd_tree_diff_rows(d, &n);
+    assert_int_equal(n, 3);
+    row_is(&r[0], TOP, 1, 0, "Shop.Log", 0, 50);
+    row_is(&r[1], TOP, 2, 0, "Log", 20, 40);
+    row_is(&r[2], TOP, 3, 0, "Shop.Cache", 10, 15);
     gcd_tree_diff_free(d);
 }
 
@@ -104,7 +141,8 @@ static void a_long_chain(void **state)
     for (uint32_t i = 0; i < LENGTH; i++)
         steps[i] = (struct gcd_tree_diff_step){ i == 0 ? TOP : i - 1, 0,
                                                 LENGTH - i,           24 * (LENGTH - (uint64_t)i),
-                                                GCD_NAME_NONE,        0 };
+                                                GCD_NAME_NONE,        0,
+                                                GCD_NAME_NONE };
     assert_int_equal(gcd_tree_diff_new(NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH / 2, &err), GCD_OK);
     assert_int_equal(gcd_tree_diff_add(d, names, 1, steps, LENGTH, &err), GCD_OK);
@@ -145,7 +183,8 @@ static void make_tree(uint64_t *seed, struct tree *t)
                  field = (uint32_t)below(seed, COUNT(letters) + 2);
         bool none = field >= COUNT(letters);
         t->step[i] = (struct gcd_tree_diff_step){
-            parent, name, below(seed, 3), below(seed, 1000), none ? GCD_NAME_NONE : field, 0
+            parent, name,         below(seed, 3), below(seed, 1000), none ? GCD_NAME_NONE : field,
+            0,      GCD_NAME_NONE
         };
     }
 }
@@ -275,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_sorted_by_growth_below_their_parents),
         cmocka_unit_test(wrong_numbers_are_refused),
+        cmocka_unit_test(what_only_one_dump_knows_makes_nothing_new),
         cmocka_unit_test(a_long_chain),
         cmocka_unit_test(random_trees_match_by_their_paths),
         cmocka_unit_test(every_allocation_may_fail),

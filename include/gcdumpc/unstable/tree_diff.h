@@ -4,7 +4,8 @@
  *
  * Steps match by the names and fields on the path from the top, whatever their objects are.
  * Siblings with the same name and field share a row.  A row includes all steps below it.  Where a
- * dump knows no fields of steps that others have, too, they match by their names.
+ * dump knows no fields of steps that others have, too, they match by their names; where it knows
+ * only the short name of a step, by that.
  */
 #ifndef GCDUMPC_UNSTABLE_TREE_DIFF_H
 #define GCDUMPC_UNSTABLE_TREE_DIFF_H
@@ -29,6 +30,8 @@ struct gcd_tree_diff_step {
     uint64_t objects, bytes; /* including the steps below */
     uint32_t field;          /* the number of the field's that leads to it, or GCD_NAME_NONE */
     uint8_t facts;           /* for gcd_fold_tree (origins.h): GCD_FOLD_FACT_... */
+    /* the number of what a dump calls it that knows less; GCD_NAME_NONE: NAME is that already */
+    uint32_t short_name;
 };
 
 struct gcd_tree_diff_row {

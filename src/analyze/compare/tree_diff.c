@@ -21,8 +21,8 @@
 
 struct step {
     uint64_t objects, bytes;
-    uint32_t parent;      /* index among all steps; later the row of the step itself */
-    uint32_t name, field; /* among all names; GCD_NAME_NONE = no field */
+    uint32_t parent;                  /* index among all steps; later the row of the step itself */
+    uint32_t name, field, short_name; /* among all names; GCD_NAME_NONE = none */
     uint8_t facts;
 };
 
@@ -98,6 +98,17 @@ static gcd_status make_room(struct gcd_tree_diff *d, size_t names, size_t steps,
     return GCD_OK;
 }
 
+static bool is_name_or_none(uint32_t name, size_t count)
+{
+    return name == GCD_NAME_NONE || name < count;
+}
+
+/* The number among all names of NAME of the next dump. */
+static uint32_t number_of(const struct gcd_tree_diff *d, uint32_t name)
+{
+    return name != GCD_NAME_NONE ? name + (uint32_t)d->name_count : GCD_NAME_NONE;
+}
+
 gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, size_t name_count,
                              const struct gcd_tree_diff_step *steps, size_t step_count,
                              struct gcd_error *err)
@@ -105,8 +116,8 @@ gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, 
     if (d->tried)
         return gcd_fail(err, GCD_E_STATE, "the dumps are matched already");
     for (size_t i = 0; i < step_count; i++)
-        if (steps[i].name >= name_count ||
-            (steps[i].field != GCD_NAME_NONE && steps[i].field >= name_count) ||
+        if (steps[i].name >= name_count || !is_name_or_none(steps[i].field, name_count) ||
+            !is_name_or_none(steps[i].short_name, name_count) ||
             (steps[i].parent != GCD_STEP_NONE && steps[i].parent >= i))
             return gcd_fail(err, GCD_E_ARG,
                             "step %zu of the paths has a wrong parent, name or field", i);
@@ -123,14 +134,14 @@ gcd_status gcd_tree_diff_add(struct gcd_tree_diff *d, const char *const *names, 
         uint32_t parent = steps[i].parent == GCD_STEP_NONE
                               ? GCD_STEP_NONE
                               : steps[i].parent + (uint32_t)d->step_count;
-        d->steps[d->step_count + i] = (struct step){ steps[i].objects,
-                                                     steps[i].bytes,
-                                                     parent,
-                                                     steps[i].name + (uint32_t)d->name_count,
-                                                     steps[i].field != GCD_NAME_NONE
-                                                         ? steps[i].field + (uint32_t)d->name_count
-                                                         : GCD_NAME_NONE,
-                                                     steps[i].facts };
+        d->steps[d->step_count + i] =
+            (struct step){ .objects = steps[i].objects,
+                           .bytes = steps[i].bytes,
+                           .parent = parent,
+                           .name = number_of(d, steps[i].name),
+                           .field = number_of(d, steps[i].field),
+                           .short_name = number_of(d, steps[i].short_name),
+                           .facts = steps[i].facts };
     }
     d->first_step[d->dumps++] = d->step_count;
     d->name_count += name_count;
@@ -160,6 +171,7 @@ static gcd_status unite_names(struct gcd_tree_diff *d, struct gcd_error *err)
         struct step *s = &d->steps[i];
         s->name = number[s->name];
         s->field = s->field != GCD_NAME_NONE ? number[s->field] : GCD_NAME_NONE;
+        s->short_name = s->short_name != GCD_NAME_NONE ? number[s->short_name] : GCD_NAME_NONE;
     }
     gcd_mem_free(&d->alloc, sorted, d->name_count * sizeof *sorted);
     gcd_mem_free(&d->alloc, number, d->name_count * sizeof *number);
@@ -183,11 +195,47 @@ static gcd_status new_row(struct gcd_tree_diff *d, uint32_t parent, const struct
     return GCD_OK;
 }
 
-/* Steps of one name below those of another: in how many dumps, and in how many of these with a
- * field. */
+/* In how many dumps there are such steps, and in how many some of a certain kind. */
 struct told {
-    size_t dumps, with_field, last, last_with_field; /* LAST: 1 + the number of a dump */
+    size_t dumps, some, last, last_some; /* LAST: 1 + the number of a dump */
 };
+
+static void count_step(struct told *of, size_t dump, bool certain_kind)
+{
+    of->dumps += of->last != dump + 1;
+    of->last = dump + 1;
+    of->some += certain_kind && of->last_some != dump + 1;
+    of->last_some = certain_kind ? dump + 1 : of->last_some;
+}
+
+/* The dump of step I; *DUMP is that of the step before. */
+static size_t dump_of(const struct gcd_tree_diff *d, size_t i, size_t *dump)
+{
+    while (*dump + 1 < d->dumps && d->first_step[*dump + 1] <= i)
+        ++*dump;
+    return *dump;
+}
+
+/* Shortens names where only some dumps have the short one alone: the others know more. */
+static gcd_status unite_long_names(struct gcd_tree_diff *d, struct gcd_error *err)
+{
+    struct told *told = gcd_mem_new_array(&d->alloc, d->name_count, sizeof *told);
+    if (told == NULL && d->name_count > 0)
+        return nomem(err);
+    for (size_t i = 0, dump = 0; i < d->step_count; i++) {
+        const struct step *s = &d->steps[i];
+        bool is_short = s->short_name == GCD_NAME_NONE;
+        count_step(&told[is_short ? s->name : s->short_name], dump_of(d, i, &dump), is_short);
+    }
+    for (size_t i = 0; i < d->step_count; i++) {
+        struct step *s = &d->steps[i];
+        const struct told *of = s->short_name != GCD_NAME_NONE ? &told[s->short_name] : NULL;
+        if (of != NULL && of->some > 0 && of->some < of->dumps)
+            s->name = s->short_name;
+    }
+    gcd_mem_free(&d->alloc, told, d->name_count * sizeof *told);
+    return GCD_OK;
+}
 
 /* The kind of S's place: its name below that of its parent. */
 static uint64_t place_of(const struct gcd_tree_diff *d, const struct step *s)
@@ -204,16 +252,9 @@ static gcd_status count_told(const struct gcd_tree_diff *d, struct gcd_idmap *pl
         const struct step *s = &d->steps[i];
         uint64_t id = place_of(d, s);
         uint32_t at = gcd_idmap_get(places, id);
-        while (dump + 1 < d->dumps && d->first_step[dump + 1] <= i)
-            dump++;
         if (at == GCD_IDMAP_NONE && !gcd_idmap_put(places, id, at = count++))
             return nomem(err);
-        told[at].dumps += told[at].last != dump + 1;
-        told[at].last = dump + 1;
-        if (s->field == GCD_NAME_NONE)
-            continue;
-        told[at].with_field += told[at].last_with_field != dump + 1;
-        told[at].last_with_field = dump + 1;
+        count_step(&told[at], dump_of(d, i, &dump), s->field != GCD_NAME_NONE);
     }
     return GCD_OK;
 }
@@ -227,7 +268,7 @@ static gcd_status unite_fields(struct gcd_tree_diff *d, struct gcd_error *err)
     gcd_status st = told != NULL ? count_told(d, &places, told, err) : nomem(err);
     for (size_t i = 0; i < d->step_count && st == GCD_OK; i++) {
         const struct told *of = &told[gcd_idmap_get(&places, place_of(d, &d->steps[i]))];
-        if (of->with_field < of->dumps)
+        if (of->some < of->dumps)
             d->steps[i].field = GCD_NAME_NONE;
     }
     gcd_idmap_done(&places);
@@ -259,8 +300,6 @@ static gcd_status place_steps(struct gcd_tree_diff *d, struct numbers *of, struc
     uint32_t pair;
     for (size_t i = 0; i < d->step_count; i++) {
         struct step *s = &d->steps[i];
-        while (dump + 1 < d->dumps && d->first_step[dump + 1] <= i)
-            dump++;
         uint32_t parent = s->parent == GCD_STEP_NONE ? GCD_STEP_NONE : d->steps[s->parent].parent;
         GCD_TRY(number_pair(of, s, &pair, err));
         uint64_t id = (uint64_t)parent << 32 | pair;
@@ -273,7 +312,7 @@ static gcd_status place_steps(struct gcd_tree_diff *d, struct numbers *of, struc
         }
         s->parent = row;
         d->rows[row].facts = s->facts;
-        struct gcd_diff_sum *sum = &d->sums[row * d->dumps + dump];
+        struct gcd_diff_sum *sum = &d->sums[row * d->dumps + dump_of(d, i, &dump)];
         gcd_add_saturating(&sum->objects, s->objects);
         gcd_add_saturating(&sum->bytes, s->bytes);
     }
@@ -340,6 +379,8 @@ gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, struct gcd_error *err)
     gcd_idmap_init(&numbers.pairs, &d->alloc);
     gcd_idmap_init(&numbers.rows, &d->alloc);
     gcd_status st = unite_names(d, err);
+    if (st == GCD_OK)
+        st = unite_long_names(d, err);
     if (st == GCD_OK)
         st = unite_fields(d, err);
     if (st == GCD_OK)

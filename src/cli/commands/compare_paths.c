@@ -1,6 +1,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
@@ -13,6 +14,7 @@
 #include "term/message.h"
 #include "term/progress.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ struct steps {
     uint32_t count;
     const char **names; /* [types + 2 * tree steps + 2] */
     uint32_t name_count;
-    char **texts; /* [tree steps] TEXT_COUNT names of roots, also in NAMES */
+    char **texts; /* [2 * tree steps] TEXT_COUNT names of roots, also in NAMES */
     size_t text_count;
     uint32_t *place;          /* [tree steps] index in ITEMS */
     size_t tree_steps, types; /* allocated sizes */
@@ -40,8 +42,13 @@ struct steps {
 static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects,
                          uint64_t bytes)
 {
-    s->items[s->count] = (struct gcd_tree_diff_step){ parent, name,          objects,
-                                                      bytes,  GCD_NAME_NONE, GCD_FOLD_FACT_SHOWN };
+    s->items[s->count] = (struct gcd_tree_diff_step){ .parent = parent,
+                                                      .name = name,
+                                                      .objects = objects,
+                                                      .bytes = bytes,
+                                                      .field = GCD_NAME_NONE,
+                                                      .facts = GCD_FOLD_FACT_SHOWN,
+                                                      .short_name = GCD_NAME_NONE };
     return s->count++;
 }
 
@@ -51,15 +58,49 @@ static uint32_t add_name(struct steps *s, const char *name)
     return s->name_count++;
 }
 
-/* The label of R, with only what all dumps know when matched by raw names. */
-static char *label_of(const struct cli_dump *d, const struct cli_view *v, const struct gcd_root *r)
+/* Keeps TEXT, unless it is NULL: there is no memory. */
+static bool keep_text(struct steps *s, char *text, uint32_t *ret_name)
 {
-    if (r == NULL || v->by == CLI_BY_NAME)
-        return cli_root_label(d->graph, v->names, r);
-    struct gcd_root bare = *r;
-    bare.class_name = "";
-    bare.label = bare.name;
-    return cli_root_label(d->graph, v->names, &bare);
+    if (text == NULL)
+        return false;
+    s->texts[s->text_count++] = text;
+    *ret_name = add_name(s, text);
+    return true;
+}
+
+/*
+ * The names of a root, or of a group of roots.  Of a static variable: with its class, and without
+ * it, as a dump names it that does not know the class; matched by raw names only the latter.
+ * Whether it is a property not all dumps tell.
+ */
+static bool name_root(struct steps *s, const struct cli_dump *d, const struct cli_view *v,
+                      struct gcd_step_name name, uint32_t ret[2])
+{
+    static const char prefix[] = "static variable ";
+    char *text = NULL, *brief = NULL;
+    if (name.kind == GCD_STEP_GROUP)
+        return keep_text(s, strdup(gcd_root_group_label(name.group)->one), &ret[0]);
+    if (name.root == SIZE_MAX)
+        return keep_text(s, cli_root_label(d->graph, v->names, NULL), &ret[0]);
+    const struct gcd_root *r = &gcd_graph_summary(d->graph)->roots[name.root];
+    size_t n = strlen(r->name);
+    if (n == 0)
+        return keep_text(s, cli_root_label(d->graph, v->names, r), &ret[0]);
+    if ((brief = malloc(sizeof prefix + n)) == NULL)
+        return false;
+    memcpy(brief, prefix, sizeof prefix - 1);
+    brief[sizeof prefix - 1 + gcd_static_source_label(r->name, n, brief + sizeof prefix - 1)] =
+        '\0';
+    if (v->by != CLI_BY_NAME)
+        return keep_text(s, brief, &ret[0]);
+    const struct gcd_static_words w = gcd_static_words(d->graph, v->names, r);
+    if (asprintf(&text, "%s%s%s%s", prefix, w.label[0], w.label[1], w.label[2]) < 0)
+        text = NULL;
+    if (text == NULL || strcmp(text, brief) == 0) {
+        free(brief);
+        return keep_text(s, text, &ret[0]);
+    }
+    return keep_text(s, text, &ret[0]) && keep_text(s, brief, &ret[1]);
 }
 
 /* Adds a root below its kind. */
@@ -78,16 +119,11 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli
     if (parent != GCD_STEP_NONE &&
         name.kind == GCD_STEP_GROUP) /* too many to list: their common parent stands for all */
         return true;
-    char *text =
-        name.kind == GCD_STEP_GROUP
-            ? strdup(gcd_root_group_label(name.group)->one)
-            : label_of(d, v,
-                       name.root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[name.root]
-                                             : NULL);
-    if (text == NULL)
+    uint32_t names[2] = { GCD_NAME_NONE, GCD_NAME_NONE };
+    if (!name_root(s, d, v, name, names))
         return false;
-    s->texts[s->text_count++] = text;
-    *ret = add_step(s, parent, add_name(s, text), t->count, t->bytes);
+    *ret = add_step(s, parent, names[0], t->count, t->bytes);
+    s->items[*ret].short_name = names[1];
     return true;
 }
 
@@ -126,7 +162,7 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_
     s->types = types;
     s->items = cli_array_new(cli_alloc(), n + 2, sizeof *s->items);
     s->names = cli_array_new(cli_alloc(), types + 2 * n + 2, sizeof *s->names);
-    s->texts = cli_array_new(cli_alloc(), n, sizeof *s->texts);
+    s->texts = cli_array_new(cli_alloc(), 2 * n, sizeof *s->texts);
     s->place = cli_array_new(cli_alloc(), n, sizeof *s->place);
     if (s->items == NULL || s->names == NULL || s->texts == NULL || s->place == NULL)
         return false;
@@ -157,7 +193,7 @@ static void steps_done(struct steps *s)
         free(s->texts[i]);
     cli_array_free(cli_alloc(), s->items, s->tree_steps + 2, sizeof *s->items);
     cli_array_free(cli_alloc(), s->names, s->types + 2 * s->tree_steps + 2, sizeof *s->names);
-    cli_array_free(cli_alloc(), s->texts, s->tree_steps, sizeof *s->texts);
+    cli_array_free(cli_alloc(), s->texts, 2 * s->tree_steps, sizeof *s->texts);
     cli_array_free(cli_alloc(), s->place, s->tree_steps, sizeof *s->place);
 }
 
