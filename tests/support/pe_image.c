@@ -11,6 +11,11 @@
 void pe_image_init(struct pe_image *p)
 {
     *p = (struct pe_image){ .codeviews = 1, .sections = 1 };
+    pe_image_begin(p);
+}
+
+void pe_image_begin(struct pe_image *p)
+{
     tb_u8(&p->strings, 0);
     tb_u8(&p->blobs, 0);
     (void)pe_image_row(p, 0x00, "2sggg", 0, "Test.dll", 0xaa, 0, 0);
@@ -56,9 +61,9 @@ uint32_t pe_image_row(struct pe_image *p, unsigned table, const char *columns, .
     va_list ap;
     va_start(ap, columns);
     for (; *columns != '\0'; columns++) {
-        if (*columns == '2') {
+        if (*columns == '2' || (*columns == 'f' && !p->many_fields)) {
             tb_u16(to, va_arg(ap, unsigned));
-        } else if (*columns == '4') {
+        } else if (*columns == '4' || (*columns == 'f' && p->many_fields)) {
             tb_u32(to, va_arg(ap, unsigned));
         } else if (*columns == 'g') {
             put_index(p, to, add_guid(p, va_arg(ap, unsigned)));

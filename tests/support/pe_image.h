@@ -16,8 +16,9 @@
 struct pe_image {
     struct tb_bytes out;
     /* set before pe_image_close */
-    bool pe32; /* the optional header of 32 bits */
-    bool wide; /* indexes into heaps have four bytes; before the first row */
+    bool pe32;        /* the optional header of 32 bits */
+    bool wide;        /* indexes into heaps have four bytes; before the first row */
+    bool many_fields; /* more than 65,535; before the first row */
     /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
     unsigned codeviews;
     uint16_t sections; /* default 1 */
@@ -32,10 +33,12 @@ struct pe_image {
 
 /* Begins with a row for the module "Test.dll". */
 void pe_image_init(struct pe_image *p);
+/* The same, where P is empty and has been told what its tables and records are like. */
+void pe_image_begin(struct pe_image *p);
 /*
- * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, s = a text, b = a
- * signature as hexadecimal digits, g = a GUID with all bytes equal to the number.  Returns the
- * number of the row.
+ * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, f = the number of a
+ * field, s = a text, b = a signature as hexadecimal digits, g = a GUID with all bytes equal to the
+ * number.  Returns the number of the row.
  */
 uint32_t pe_image_row(struct pe_image *p, unsigned table, const char *columns, ...);
 void pe_image_close(struct pe_image *p);

@@ -128,9 +128,7 @@ void shop_image(struct pe_image *p, bool wide)
     if (wide) {
         pe_image_done(p);
         *p = (struct pe_image){ .codeviews = 2, .sections = 1, .wide = true, .pe32 = true };
-        tb_u8(&p->strings, 0);
-        tb_u8(&p->blobs, 0);
-        (void)pe_image_row(p, 0x00, "2sggg", 0u, "Test.dll", 0xaau, 0u, 0u);
+        pe_image_begin(p);
     }
     /* references: 1 object, 2 ThreadStaticAttribute, 3 List`1, 4 a type nested in it */
     (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");

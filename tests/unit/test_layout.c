@@ -48,7 +48,7 @@ static void close_module(void *ctx, unsigned place)
 
 static uint32_t add_type(struct pe_image *p, uint32_t flags, const char *name, uint32_t base)
 {
-    return pe_image_row(p, 0x02, "4ss222", flags, name, "System", base, p->row_count[4] + 1, 1u);
+    return pe_image_row(p, 0x02, "4ss2f2", flags, name, "System", base, p->row_count[4] + 1, 1u);
 }
 
 static void add_field(struct pe_image *p, const char *name, const char *signature)
@@ -61,7 +61,7 @@ enum { OBJECT = 2, VALUE_TYPE, STRING, INT, DELEGATE, COMPARABLE, CORE_TYPES };
 /* The types that all programs have. */
 static void add_core(struct pe_image *p)
 {
-    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(p, 0x02, "4ss2f2", 0u, "<Module>", "", 0u, 1u, 1u);
     (void)add_type(p, CLASS, "Object", 0);
     (void)add_type(p, CLASS, "ValueType", DEF(OBJECT));
     (void)add_type(p, CLASS, "String", DEF(OBJECT));
@@ -76,17 +76,27 @@ static void add_core(struct pe_image *p)
     (void)pe_image_row(p, 0x09, "22", (unsigned)STRING, DEF(COMPARABLE));
 }
 
-static void begin(struct program *p)
+static void begin_with(struct program *p, bool many_fields)
 {
     *p = (struct program){ .l = NULL };
     for (unsigned i = 0; i < MODULES; i++)
         pe_image_init(&p->image[i]);
+    if (many_fields) {
+        pe_image_done(&p->image[CORE]);
+        p->image[CORE] = (struct pe_image){ .sections = 1, .wide = true, .many_fields = true };
+        pe_image_begin(&p->image[CORE]);
+    }
     add_core(&p->image[CORE]);
     (void)pe_image_row(&p->image[APP], 0x23, "22224bssb", 8u, 0u, 0u, 0u, 0u, "",
                        "System.Private.CoreLib", "", "");
     (void)pe_image_row(&p->image[APP], 0x01, "2ss", 1u << 2 | 2, "Object", "System");
     (void)pe_image_row(&p->image[APP], 0x01, "2ss", 1u << 2 | 2, "ValueType", "System");
     (void)pe_image_row(&p->image[APP], 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+}
+
+static void begin(struct program *p)
+{
+    begin_with(p, false);
 }
 
 static void end(struct program *p)
@@ -238,10 +248,10 @@ static void add_generic_field(struct pe_image *p, const char *name, uint32_t typ
 static void test_hostile_types(void **state)
 {
     (void)state;
-    enum { LEVELS = 20, FIELDS = 9000 };
+    enum { LEVELS = 20, FIELDS = 100000 };
     struct program p;
     char name[32], signature[32], argument[32];
-    begin(&p);
+    begin_with(&p, true);
     struct pe_image *core = &p.image[CORE];
     uint32_t a = core->row_count[2] + 1; /* each extends the other */
     (void)add_type(core, CLASS, "A", DEF(a + 1));

@@ -247,9 +247,7 @@ static void test_a_large_image(void **state)
     struct pe_image p = { .codeviews = 1, .sections = 1, .wide = true };
     struct gcd_input *in;
     struct gcd_metadata *m;
-    tb_u8(&p.strings, 0);
-    tb_u8(&p.blobs, 0);
-    (void)pe_image_row(&p, 0x00, "2sggg", 0u, "Test.dll", 0xaau, 0u, 0u);
+    pe_image_begin(&p);
     for (int i = 0; i < 100; i++) {
         memset(text, 'a' + i % 26, sizeof text - 1);
         (void)pe_image_row(&p, 0x02, "4ss222", 0u, text, "", 0u, 1u, 1u);

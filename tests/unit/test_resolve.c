@@ -479,9 +479,7 @@ static void test_too_many_classes(void **state)
     struct pe_image many = { .codeviews = 0, .sections = 1, .wide = true };
     struct folder f = { .files = { { "/app/Tools.dll", &many, true } } };
     char name[20];
-    tb_u8(&many.strings, 0);
-    tb_u8(&many.blobs, 0);
-    (void)pe_image_row(&many, 0x00, "2sggg", 0, "Test.dll", 0xaa, 0, 0);
+    pe_image_begin(&many);
     (void)pe_image_row(&many, 0x02, "4ss422", 0u, "<Module>", "", 0u, 1u, 1u);
     for (unsigned i = 1; i <= CLASSES; i++) {
         (void)snprintf(name, sizeof name, "C%u", i);
