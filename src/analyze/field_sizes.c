@@ -65,6 +65,7 @@ struct adding {
     uint32_t *end;   /* [rows] where the last counted subtree of a row ends */
     size_t end_room;
     struct gcd_idmap row_of;
+    struct gcd_field_pass pass;
     struct gcd_field_sizes *ret;
 };
 
@@ -147,7 +148,7 @@ static gcd_status add_reference(struct adding *w, uint32_t from, uint64_t i, siz
         return add_pair(w, from, to, above, err);
     struct gcd_field field = GCD_FIELD_UNKNOWN;
     if (i < fields)
-        field = gcd_fields_get(w->of->fields, from, (size_t)i);
+        field = gcd_fields_certain(w->of->fields, &w->pass, from, (size_t)i);
     (void)add_to(w, to, set_of_field(&field));
     return GCD_OK;
 }

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define SLOTS_MAX        4096u
+#define SLOTS_MAX        (GCD_FIELD_EDGES - 1)
 #define LOADER_ALLOCATOR "System.Reflection.LoaderAllocator"
 #define KEY_ANY          0u
 
@@ -400,6 +400,41 @@ bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
         ret[i] -= f->types[gcd_graph_node_type(f->graph, node)].first_slot;
     }
     return true;
+}
+
+/* Are the references of a node of TYPE to EDGES[N] like those before?  Now they are. */
+static bool is_alike(const struct gcd_fields *f, struct gcd_field_pass *pass, uint32_t type,
+                     const uint32_t *edges, size_t n)
+{
+    bool alike = pass->next != 0 && pass->type == type && pass->n == n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t target = gcd_graph_node_type(f->graph, edges[i]);
+        alike = alike && pass->targets[i] == target;
+        pass->targets[i] = target;
+    }
+    pass->type = type;
+    pass->n = (uint32_t)n;
+    return alike;
+}
+
+struct gcd_field gcd_fields_certain(const struct gcd_fields *f, struct gcd_field_pass *pass,
+                                    uint32_t node, size_t edge)
+{
+    struct gcd_field r = nothing(false);
+    size_t n;
+    uint32_t type = gcd_graph_node_type(f->graph, node);
+    if (!gcd_fields_has_fields(f, type))
+        return gcd_fields_get(f, node, edge);
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    if (n > GCD_FIELD_EDGES || edge >= n)
+        return r;
+    if (pass->next != node + 1 && !is_alike(f, pass, type, edges, n))
+        gcd_fields_slots(f, node, pass->slots);
+    pass->next = node + 1;
+    r.slot = pass->slots[edge];
+    if (r.slot != GCD_SLOT_NONE)
+        r.name = f->slots[r.slot].name;
+    return r;
 }
 
 uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first)

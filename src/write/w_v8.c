@@ -296,9 +296,8 @@ static gcd_status put_group(struct v8 *v, enum gcd_root_group group, struct gcd_
 }
 
 /* The reference is one of an element or a field that is known; false: it is not. */
-static inline bool put_field(struct v8 *v, uint32_t node, size_t edge, uint32_t target)
+static inline bool put_field(struct v8 *v, struct gcd_field f, uint32_t target)
 {
-    struct gcd_field f = gcd_fields_get(v->names.fields, node, edge);
     bool element = f.element != GCD_ELEMENT_NONE && f.element <= INT32_MAX;
     if (!element && f.slot == GCD_SLOT_NONE)
         return false;
@@ -309,12 +308,14 @@ static inline bool put_field(struct v8 *v, uint32_t node, size_t edge, uint32_t 
 }
 
 /* N references of NODE from number FIRST on. */
-static inline void put_references(struct v8 *v, uint32_t node, size_t first, size_t n)
+static inline void put_references(struct v8 *v, struct gcd_field_pass *pass, uint32_t node,
+                                  size_t first, size_t n)
 {
     size_t all;
     const uint32_t *targets = gcd_graph_node_edges(v->g, node, &all) + first;
     for (size_t i = 0; i < n; i++) {
-        if (v->names.fields != NULL && put_field(v, node, first + i, targets[i]))
+        if (v->names.fields != NULL &&
+            put_field(v, gcd_fields_certain(v->names.fields, pass, node, first + i), targets[i]))
             continue;
         const struct v8_type_name *name = &v->names.types[gcd_graph_node_type(v->g, targets[i])];
         char *p = next_row(v);
@@ -336,12 +337,14 @@ static void put_dependents(struct v8 *v, uint32_t node)
 static gcd_status put_edges_of(void *ctx, uint32_t first, uint32_t end, struct gcd_error *err)
 {
     struct v8 *v = ((struct walker *)ctx)->v;
+    struct gcd_field_pass pass;
+    pass.next = 0;
     for (uint32_t i = first; i < end; i++) {
         size_t n;
         (void)gcd_graph_node_edges(v->g, i, &n);
         for (size_t part, at = 0; at < n; at += part) {
             part = n - at < WRITE_CHECK_EVERY ? n - at : WRITE_CHECK_EVERY;
-            put_references(v, i, at, part);
+            put_references(v, &pass, i, at, part);
             GCD_TRY(check_rows(v, err));
         }
         put_dependents(v, i);
@@ -352,10 +355,12 @@ static gcd_status put_edges_of(void *ctx, uint32_t first, uint32_t end, struct g
 static void fill_edges(const void *ctx, struct node_part *part)
 {
     struct v8 copy = part_writer(ctx, part);
+    struct gcd_field_pass pass;
+    pass.next = 0;
     for (uint32_t i = part->first; i < part->end; i++) {
         size_t n;
         (void)gcd_graph_node_edges(copy.g, i, &n);
-        put_references(&copy, i, 0, n);
+        put_references(&copy, &pass, i, 0, n);
         put_dependents(&copy, i);
     }
     end_part(&copy, part);

@@ -329,6 +329,63 @@ static void test_all_assignments(void **state)
     }
 }
 
+/* One pass over objects of two classes, alike and not, some looked at again. */
+static void certain_fields_of_one_object_after_the_other(void **state)
+{
+    (void)state;
+    static const struct gcd_type types[] = {
+        { .name = "Holder", .module_path = "", .layout = "o 9\n3 a\n4 b\n3 c" },
+        { .name = "System.String", .module_path = "", .layout = "o 3" },
+        { .name = "System.Version", .module_path = "", .layout = "o 3,4" },
+        { .name = "Other", .module_path = "", .layout = "o 8\n4 d\n0 e" },
+    };
+    static const struct {
+        uint32_t type;
+        uint8_t targets[3], n;
+        const char *fields[3];
+    } holders[] = {
+        { 0, { 1, 1 }, 2, { "a", "c" } },         { 0, { 1, 1 }, 2, { "a", "c" } },
+        { 0, { 1, 2 }, 2, { "a", NULL } },        { 3, { 2, 2 }, 2, { "d", "e" } },
+        { 0, { 2, 2 }, 2, { NULL, NULL } },       { 0, { 1 }, 1, { NULL } },
+        { 0, { 1, 1 }, 2, { "a", "c" } },         { 0, { 0 }, 0, { NULL } },
+        { 0, { 2, 2, 1 }, 3, { "a", "b", "c" } },
+    };
+    enum { HOLDERS = sizeof holders / sizeof *holders };
+    static const unsigned order[] = { 0, 1, 2, 1, 3, 4, 8, 5, 6, 7, 0, 8, 3 };
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    struct gcd_fields *f;
+    struct gcd_field_pass pass = { .next = 0 };
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    gcd_build_summary(b)->trace.ptr_bytes = 8;
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    for (unsigned i = 0; i < HOLDERS; i++)
+        assert_int_equal(gcd_build_node(b, 0x1000 + 64 * i, holders[i].type, 48, &err), GCD_OK);
+    for (unsigned i = 1; i < 3; i++)
+        assert_int_equal(gcd_build_node(b, 0x2000 + 64 * i, i, 26, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (unsigned i = 0; i < HOLDERS + 2; i++) {
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        for (unsigned k = 0; i < HOLDERS && k < holders[i].n; k++)
+            assert_int_equal(
+                gcd_build_edges(b, (uint64_t[]){ 0x2000 + 64u * holders[i].targets[k] }, 1, &err),
+                GCD_OK);
+    }
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    for (unsigned i = 0; i < sizeof order / sizeof *order; i++)
+        for (unsigned k = holders[order[i]].n; k-- > 0;) {
+            const char *field = gcd_fields_certain(f, &pass, order[i], k).name;
+            assert_string_equal(field != NULL ? field : "-", holders[order[i]].fields[k] != NULL
+                                                                 ? holders[order[i]].fields[k]
+                                                                 : "-");
+        }
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+}
+
 /* Behind the name of the holder's type, which ends in "[]" if it is an array. */
 static void labels_behind_a_type(void **state)
 {
@@ -363,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_source_names),
         cmocka_unit_test(test_v8_edges),
         cmocka_unit_test(test_all_assignments),
+        cmocka_unit_test(certain_fields_of_one_object_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

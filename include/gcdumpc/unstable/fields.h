@@ -82,6 +82,20 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
 bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
 /* gcd_field.slot of all references of NODE, whose type has fields: RET[number of references]. */
 void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
+/* An object with more references has no certain fields. */
+#define GCD_FIELD_EDGES 4097u
+
+/* The references of one object after the other; NEXT begins with 0. */
+struct gcd_field_pass {
+    uint32_t next; /* 1 + the node whose slots these are; 0 = none */
+    uint32_t type, n, slots[GCD_FIELD_EDGES];
+    uint32_t targets[GCD_FIELD_EDGES]; /* their types: objects alike have the same slots */
+};
+
+/* As gcd_fields_get, but only what is certain: in one pass over the references of a node, however
+ * often it is called for them. */
+struct gcd_field gcd_fields_certain(const struct gcd_fields *f, struct gcd_field_pass *pass,
+                                    uint32_t node, size_t edge);
 /* The number of fields of TYPE, which has fields; *RET_FIRST: the slot of the first one. */
 uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t *ret_first);
 /* That of references of objects of type FROM to some of type TO, by these types alone. */

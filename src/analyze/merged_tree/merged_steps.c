@@ -55,7 +55,6 @@ static size_t edge_to(struct merged_maker *m, uint32_t parent, uint32_t node,
     if (p->edges == NULL || p->node != parent) {
         p->node = parent;
         p->edges = gcd_graph_node_edges(m->g, parent, &p->n);
-        p->has_slots = false;
     }
     while (i < p->n && p->edges[i] != node)
         i++;
@@ -75,12 +74,9 @@ static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
     size_t edge = edge_to(m, parent, node, &p);
     if (edge == p->n)
         return GCD_SLOT_NONE;
-    if (p->n > MERGED_EDGES)
-        return gcd_fields_get(m->t->fields, parent, edge).slot;
-    if (!p->has_slots)
-        gcd_fields_slots(m->t->fields, parent, p->slots);
-    p->has_slots = true;
-    return p->slots[edge];
+    return p->pass.next == parent + 1
+               ? p->pass.slots[edge]
+               : gcd_fields_certain(m->t->fields, &p->pass, parent, edge).slot;
 }
 
 /*

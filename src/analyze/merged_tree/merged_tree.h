@@ -61,14 +61,11 @@ enum merged_tells { MERGED_TELLS_NONE, MERGED_TELLS, MERGED_TELLS_CHECKED };
 /* Instead of a label: the objects must be looked at. */
 #define MERGED_BY_OBJECT MERGED_DEPENDENT
 
-/* The fields of all references of an object, unless it has more. */
-#define MERGED_EDGES 64u
 struct merged_parent {
     uint32_t node;
     const uint32_t *edges; /* [n]; NULL: no object yet */
     size_t n;
-    bool has_slots;
-    uint32_t slots[MERGED_EDGES]; /* of the edges, if they are there */
+    struct gcd_field_pass pass;
 };
 
 /* A type and a field. */

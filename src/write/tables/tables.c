@@ -184,7 +184,7 @@ static uint64_t edge_rows(const struct tables *t)
 void table_field(const struct tables *t, uint32_t node, uint64_t slot, bool element,
                  struct table_value *ret)
 {
-    struct gcd_field field = gcd_fields_get(t->fields, node, (size_t)slot);
+    struct gcd_field field = gcd_fields_certain(t->fields, t->pass, node, (size_t)slot);
     if (!element)
         text(ret, field.name != NULL && field.other == NULL ? field.name : "");
     else if (field.element != GCD_ELEMENT_NONE)
@@ -443,6 +443,8 @@ gcd_status tables_init(struct tables *t, const struct gcd_graph *g,
     gcd_status st = gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err);
     if (st == GCD_OK)
         st = gcd_fields_new(g, &t->alloc, &t->fields, err);
+    if (st == GCD_OK && (t->pass = gcd_mem_new(&t->alloc, sizeof *t->pass)) == NULL)
+        st = gcd_fail_nomem(err, "looking at references");
     if (st == GCD_OK)
         st = join_labels(t, err);
     if (st == GCD_OK)
@@ -456,6 +458,8 @@ void tables_done(struct tables *t)
 {
     gcd_generations_free(t->generations);
     t->generations = NULL;
+    gcd_mem_free(&t->alloc, t->pass, sizeof *t->pass);
+    t->pass = NULL;
     gcd_fields_free(t->fields);
     t->fields = NULL;
     gcd_mem_free(&t->alloc, t->labels, t->label_room * sizeof *t->labels);

@@ -45,6 +45,7 @@ struct tables {
     const struct gcd_dominators *dominators; /* NULL: that table is empty */
     struct gcd_generations *generations;
     struct gcd_fields *fields;
+    struct gcd_field_pass *pass; /* one thread looks at references */
     struct table_fact facts[TABLE_FACTS_MAX];
     size_t fact_count;
     const char **labels; /* [label_count] by root, NULL = gcd_root.label */
