@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/field_sizes.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/static_names.h>
@@ -90,10 +91,11 @@ static void put_static(struct answer *a, const struct naming *n, const struct gc
 
 static void put_field(struct answer *a, const struct naming *n, const struct gcd_field_size *row)
 {
-    const char *class = gcd_names_get(n->names, row->type), *one = name_of(n, row, 0),
+    char step[GCD_ASYNC_STEP_BYTES];
+    const char *class = gcd_names_step(n->names, row->type, step), *one = name_of(n, row, 0),
                *other = name_of(n, row, 1);
     answer_flag(a, "is_static", false);
-    answer_text(a, "class", class);
+    answer_text(a, "class", gcd_names_get(n->names, row->type));
     if (row->holder == GCD_HOLDER_FIELD)
         answer_format(a, "label", "%s.%s", class, one);
     else if (row->holder == GCD_HOLDER_TWO)

@@ -86,7 +86,8 @@ class Shown(FullNames):
         text = self.done("info", "named").text
         self.assertRegex(text, r"(?m)^full names +4 of 4 types, 1 of 1 static variables$")
         self.assertRegex(self.done("info", "several").text, r"(?m)^full names +4 of 4 types, 0 of 1 static variables, of 1 several classes are possible$")
-        self.assertRegex(self.done("info", "bare", "--no-modules").text, r"(?m)^full names +none: no module was looked for$")
+        self.assertRegex(self.done("info", "bare", "--no-modules").text, r"(?m)^full names +none: no module was looked for\nfields +none: no module was looked for$")
+        self.assertRegex(self.done("info", "bare", "--no-fields").text, r"(?m)^fields +none: --no-fields$")
         names = self.json("info", "named")["names"]
         self.assertEqual((names["types_resolved"], names["statics_resolved"], names["modules"]["recorded"], names["problems"]), (4, 1, 1, []))
 

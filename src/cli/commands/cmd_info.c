@@ -227,7 +227,7 @@ static void print_unreachable(const struct cli_dump *d, const struct cli_unreach
 }
 
 /* Which names are as in the source code, and why the others are not. */
-static void print_names(const struct gcd_summary *f, bool sep)
+static void print_names(const struct gcd_summary *f, bool fields, bool sep)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
         e[CLI_NUMBER_BYTES];
@@ -238,6 +238,7 @@ static void print_names(const struct gcd_summary *f, bool sep)
         return;
     if (k.modules[GCD_MODULE_NOT_READ] == f->module_count) {
         row("full names", "none: no module was looked for");
+        row("fields", "none: no module was looked for");
         return;
     }
     row("full names", "%s of %s types, %s of %s static variables%s%s%s",
@@ -252,6 +253,10 @@ static void print_names(const struct gcd_summary *f, bool sep)
             row("", "%s", text);
         no_memory = no_memory || (text == NULL && k.modules[problems[i]] > 0);
         free(text);
+    }
+    if (!fields) {
+        row("fields", "none: --no-fields");
+        return;
     }
     row("fields", "of %s of %s types", cli_number(k.types_with_fields, sep, a),
         cli_number(k.types, sep, b));
@@ -315,7 +320,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
             print_memory(&f->memory, sep);
             if (f->values.kind != GCD_VALUES_NONE)
                 row("values", "%s", cli_values_text(&f->values, values));
-            print_names(f, sep);
+            print_names(f, !args->modules.no_fields, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)
                 row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));
