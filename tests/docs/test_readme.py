@@ -55,7 +55,7 @@ class Scripts(unittest.TestCase):
     def follow_the_readme(self, copy):
         folder = Folder(copy)
         said = "".join(folder.run(command)[1] for command, _ in commands("README.md") if not is_live(command))
-        place = re.search(r"Look in (\w+) for what adds to it and never removes", " ".join(said.split()))
+        place = re.search(r"look in (\w+) for what adds to it and never removes", " ".join(said.split()))
         self.assertIsNotNone(place, said)
         source = read(f"tests/shop/{place[1]}.cs")
         # in this file one line adds, and none removes

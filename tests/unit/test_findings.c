@@ -647,7 +647,7 @@ static void a_container_wins_over_a_variable(void **state)
         assert_int_equal(gcd_suspects_count(a.s), 1);
         const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
         bool variable = strstr(s->sentence, "the static variable Shop.Holder.App: 1,000") != NULL,
-             reads = gcd_text_begins(s->advice, "Look in Reader for what adds to it");
+             reads = gcd_text_begins(s->advice, "If it grows, look in Reader for what adds to it");
         if (variable == contained || reads != contained)
             fail_msg("%s %s", s->sentence, s->advice);
         forget(a);

@@ -553,6 +553,23 @@ static struct pile *collections(unsigned n, const char *name, uint64_t size, con
     return p;
 }
 
+/* Many lists with four places each: only those that are mostly empty waste something. */
+static void full_collections_of_one_size(void **state)
+{
+    (void)state;
+    for (unsigned lines = 2; lines <= 3; lines++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Order[]", 8);
+        static_root(p, all, "s_all");
+        for (unsigned i = 0; i < 10000; i++) {
+            uint32_t array = child(p, child(p, all, LIST_NAME, 32), "Line[]", 24 + 4 * 8);
+            for (unsigned k = 0; k < lines; k++)
+                child(p, array, "Line", 24);
+        }
+        assert_int_equal(is_found(ask(p, 0.2), GCD_SUSPECT_COLLECTIONS), lines == 2);
+    }
+}
+
 static void collections_of_one_size(void **state)
 {
     (void)state;
@@ -890,6 +907,7 @@ int main(void)
         cmocka_unit_test(what_is_an_event),
         cmocka_unit_test(handlers_that_are_static_methods),
         cmocka_unit_test(the_longest_lists),
+        cmocka_unit_test(full_collections_of_one_size),
         cmocka_unit_test(collections_of_one_size),
         cmocka_unit_test(dead_collections_do_not_count),
         cmocka_unit_test(what_is_a_collection),

@@ -563,7 +563,7 @@ static void kept_by_the_root_scope(void **state)
         struct answer a = ask(p, 0.5);
         assert_non_null(strstr(first(a)->sentence, "root scope"));
         assert_string_equal(first(a)->advice,
-                            deeper ? "Look for what adds to it and never removes."
+                            deeper ? "If it grows, look for what adds to it and never removes."
                                    : "Resolve Order from a scope that is disposed of: the root "
                                      "scope keeps each disposable service until the program ends.");
         forget(a);

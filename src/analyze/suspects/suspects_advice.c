@@ -138,7 +138,10 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         advise_below(s, &x->pub);
         return;
     }
-    put_look_for(s, &x->pub, true);
+    bool if_grows =
+        x->collection.kind != GCD_COLLECTION_ARRAY && x->collection.kind != GCD_COLLECTION_HANDLERS;
+    suspects_put(s, if_grows ? "If it grows, " : "");
+    put_look_for(s, &x->pub, !if_grows);
     suspects_put(s, "%s", grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);
@@ -280,6 +283,16 @@ static void advise_held_by_roots(struct suspect_words *s, const struct gcd_suspe
     suspects_put(s, ".");
 }
 
+/* "Shop.Archive", "the static variable Shop.Depot.Open" */
+static void put_holder_place(struct suspect_words *s, uint32_t owner_node, uint32_t owner,
+                             size_t root)
+{
+    if (owner_node != GCD_NODE_NONE)
+        suspects_put_where(s, owner);
+    else
+        suspects_put_root(s, root);
+}
+
 void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -292,11 +305,11 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
         advise_held_by_roots(s, p);
         return;
     }
-    if (suspects_is_in_both(x)) {
+    if (suspects_is_in_both(s->w, x)) {
         suspects_put(s, "Both must let go: look in ");
-        suspects_put_where(s, p->owner);
+        put_holder_place(s, p->owner_node, p->owner, p->root);
         suspects_put(s, " and ");
-        suspects_put_where(s, p->ways[0].owner);
+        put_holder_place(s, p->ways[0].owner_node, p->ways[0].owner, p->ways[0].root);
         suspects_put(s, " for what keeps ");
         suspects_put_where(s, type);
         suspects_put(s, suspects_is_call(s, type) ? " calls that do not end."

@@ -10,12 +10,15 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/signature.h"
 
 enum shape_kind { NO_SHAPE, ARRAY, COLLECTION };
 
 struct shape {
     uint32_t type, bytes, first; /* the type, the size of each, the first object */
     uint64_t objects, references;
+    uint64_t places; /* in their arrays of references */
+    bool has_values; /* arrays of values: how many are in use is unknown */
 };
 
 struct shapes {
@@ -35,10 +38,18 @@ static enum shape_kind kind_of(const struct suspects_work *w, uint32_t type)
                                          : NO_SHAPE;
 }
 
-/* The size of NODE with its arrays.  RET: the number of objects that these refer to. */
-static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_references)
+/* Is TYPE an array of values, for certain? */
+static bool is_of_values(const struct suspects_work *w, uint32_t type)
+{
+    uint32_t element = gcd_graph_summary(w->g)->types[type].parameters[0];
+    return element != 0 && !gcd_element_is_reference(element);
+}
+
+/* The size of NODE with its arrays, whose references and places it counts in RET. */
+static uint64_t measure(const struct shapes *s, uint32_t node, struct shape *ret)
 {
     const struct suspects_work *w = s->w;
+    uint32_t ptr_bytes = s->empty_array / 3;
     uint64_t bytes = gcd_graph_node_size(w->g, node);
     size_t n, inner;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
@@ -46,14 +57,18 @@ static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_ref
         if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY ||
             gcd_dominators_parent(w->d, edges[i]) != node)
             continue;
-        gcd_add_saturating(&bytes, gcd_graph_node_size(w->g, edges[i]));
+        uint64_t array = gcd_graph_node_size(w->g, edges[i]);
+        gcd_add_saturating(&bytes, array);
         (void)gcd_graph_node_edges(w->g, edges[i], &inner);
-        *ret_references += inner;
+        ret->references += inner;
+        ret->places += array > s->empty_array ? (array - s->empty_array) / ptr_bytes : 0;
+        ret->has_values = ret->has_values || (array > s->empty_array &&
+                                              is_of_values(w, gcd_graph_node_type(w->g, edges[i])));
     }
     return bytes;
 }
 
-static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, uint64_t references,
+static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, const struct shape *one,
                       struct gcd_error *err)
 {
     uint32_t type = gcd_graph_node_type(s->w->g, node);
@@ -68,7 +83,9 @@ static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, uint64_t 
         s->items[s->count++] = (struct shape){ .type = type, .bytes = bytes, .first = node };
     }
     s->items[i].objects++;
-    s->items[i].references += references;
+    s->items[i].references += one->references;
+    s->items[i].places += one->places;
+    s->items[i].has_values = s->items[i].has_values || one->has_values;
     return GCD_OK;
 }
 
@@ -77,17 +94,23 @@ static gcd_status gather(struct shapes *s, struct gcd_error *err)
     struct suspects_work *w = s->w;
     for (uint32_t node = 0; node < w->nodes; node++) {
         uint8_t kind = s->kinds[gcd_graph_node_type(w->g, node)];
-        uint64_t references = 0;
+        struct shape one = { .references = 0 };
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
         if (kind == NO_SHAPE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
             continue;
         uint64_t bytes =
-            kind == COLLECTION ? measure(s, node, &references) : gcd_graph_node_size(w->g, node);
+            kind == COLLECTION ? measure(s, node, &one) : gcd_graph_node_size(w->g, node);
         if (bytes <= (kind == COLLECTION ? SUSPECTS_SMALL : s->empty_array))
-            GCD_TRY(add(s, node, (uint32_t)bytes, references, err));
+            GCD_TRY(add(s, node, (uint32_t)bytes, &one, err));
     }
     return GCD_OK;
+}
+
+/* Is most of the room of the collections unused, as far as that is known? */
+static bool is_wasteful(const struct shape *shape)
+{
+    return !shape->has_values && shape->references <= shape->places / 2;
 }
 
 static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
@@ -101,7 +124,7 @@ static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
             check->objects = shape->objects;
             check->bytes = bytes;
         }
-        if (shape->objects < SUSPECTS_ALIKE || bytes < s->w->s->threshold)
+        if (shape->objects < SUSPECTS_ALIKE || bytes < s->w->s->threshold || !is_wasteful(shape))
             continue;
         GCD_TRY(suspects_add(s->w, GCD_SUSPECT_COLLECTIONS, shape->first, shape->type, &x, err));
         x->pub.overlaps = true;

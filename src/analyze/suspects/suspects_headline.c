@@ -6,9 +6,9 @@
 /* What is a smaller part of a healthy heap is not worth a word. */
 #define WORTH_PART 100u
 
-static void put_root(struct suspect_words *s, const struct gcd_suspect *p)
+void suspects_put_root_place(struct suspect_words *s, size_t root)
 {
-    const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[p->root];
+    const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
     const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
     if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0') {
         suspects_put(s, "%s",
@@ -33,8 +33,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
                                  ? gcd_graph_node_type(s->w->g, x->collection.node)
                                  : p->type);
     } else if (object && p->path_count > 0 && p->root != SIZE_MAX) {
-        put_root(s, p);
-    } else if (suspects_is_in_both(x)) {
+        suspects_put_root_place(s, p->root);
+    } else if (suspects_is_in_both(s->w, x)) {
         suspects_put_both(s, p);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
         suspects_put_type(s, p->type);

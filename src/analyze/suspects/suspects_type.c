@@ -528,20 +528,28 @@ static bool is_nearly(uint64_t part, uint64_t n)
     return part >= n - n / 20;
 }
 
-bool suspects_is_in_both(const struct suspect *x)
+bool suspects_is_in_both(const struct suspects_work *w, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     return p->kind == GCD_SUSPECT_TYPE && x->holder == SUSPECT_BY_OBJECT && p->objects > 1 &&
-           is_nearly(p->alike, p->objects) && p->owner_node != GCD_NODE_NONE && p->way_count > 0 &&
-           p->ways[0].owner_node != GCD_NODE_NONE && p->ways[0].share >= NEARLY_ALL;
+           is_nearly(p->alike, p->objects) && p->way_count > 0 && p->ways[0].share >= NEARLY_ALL &&
+           (p->owner_node != GCD_NODE_NONE || suspects_in_own_static(w, p)) &&
+           (p->ways[0].owner_node != GCD_NODE_NONE ||
+            (p->ways[0].owner == GCD_TYPE_NONE && suspects_is_own_static(w, p->ways[0].root)));
 }
 
 /* "Complaints.Open and SortingHall.Unsorted" */
 void suspects_put_both(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    suspects_put_owner_place(s, p);
+    if (p->owner_node != GCD_NODE_NONE)
+        suspects_put_owner_place(s, p);
+    else
+        suspects_put_root_place(s, p->root);
     suspects_put(s, " and ");
-    suspects_put_way_place(s, &p->ways[0]);
+    if (p->ways[0].owner_node != GCD_NODE_NONE)
+        suspects_put_way_place(s, &p->ways[0]);
+    else
+        suspects_put_root_place(s, p->ways[0].root);
 }
 
 /* " Most of them are also reached through ..., some through ....": the ways from FIRST on. */
@@ -599,7 +607,7 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
     suspects_put_typed(s, p->objects, p->type);
     suspects_put(s, " together");
     suspects_put_kept(s, p, true);
-    bool both = suspects_is_in_both(x);
+    bool both = suspects_is_in_both(s->w, x);
     if (both)
         say_both(s, p);
     else

@@ -76,9 +76,11 @@ void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
  * certain: "SessionStore._byUser", "SessionStore". */
 void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_way *way);
-/* TYPE: are nearly all objects held by two of the program's objects, that on the path and ways[0]?
- * Then both of them are the place. */
-bool suspects_is_in_both(const struct suspect *x);
+/* TYPE: are nearly all objects held by two of the program's objects or static variables, that on
+ * the path and ways[0]?  Then both of them are the place. */
+bool suspects_is_in_both(const struct suspects_work *w, const struct suspect *x);
+/* "Shop.Depot.Open", or what people call a root without a name. */
+void suspects_put_root_place(struct suspect_words *s, size_t root);
 void suspects_put_both(struct suspect_words *s, const struct gcd_suspect *p);
 /* " Your own types in it: Shop.Order (5,041 objects, 9.2 MiB)."; nothing when there are none. */
 void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
