@@ -75,11 +75,11 @@ static void put_joined(struct answer *a, const struct gcd_async_frame *frames, c
     gcd_mem_free(&a->alloc, text, bytes);
 }
 
-static void put_stack(struct answer *a, const struct gcd_async *async, uint32_t stack,
+static void put_stack(struct answer *a, const struct gcd_async *async, const struct answer_stack *f,
                       const uint32_t *path, size_t n)
 {
     size_t count;
-    const struct gcd_async_frame *frames = gcd_async_frames(async, &count), *f = &frames[stack];
+    const struct gcd_async_frame *frames = gcd_async_frames(async, &count);
     bool certain = true;
     for (size_t i = 0; i < n; i++)
         certain = certain && !frames[path[i]].probable;
@@ -92,7 +92,7 @@ static void put_stack(struct answer *a, const struct gcd_async *async, uint32_t 
     answer_text(a, "waits_for", frames[path[0]].name);
     answer_text(a, "kind", gcd_async_kind_name(frames[path[0]].kind));
     answer_count(a, "depth", n);
-    answer_flag(a, "cut", f->cut);
+    answer_flag(a, "cut", frames[f->frame].cut);
     put_joined(a, frames, path, n);
     answer_text(a, "frame", frames[path[0]].name);
 }
@@ -139,8 +139,28 @@ static void put_lines(struct answer *a, const struct gcd_async_frame *frames, co
         put_line(a, "(and what waits for it)", NULL);
 }
 
-gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, size_t n,
-                         bool people, struct answer **ret, struct gcd_error *err)
+/* "... 7 framework steps" */
+static void put_hidden(struct answer *a, const struct answer_stack *f)
+{
+    char text[ANSWER_HIDDEN_BYTES];
+    if (f->hidden == 0)
+        return;
+    (void)answer_hidden_text(f->hidden, 0, text);
+    answer_row(a);
+    answer_format(a, "frame", "%s%s", text, f->varies ? " or fewer" : "");
+    answer_depth(a, "frame", 1);
+}
+
+static struct answer_stack one_stack(const struct gcd_async_frame *frames, uint32_t frame)
+{
+    const struct gcd_async_frame *f = &frames[frame];
+    return (struct answer_stack){
+        .frame = frame, .stacks = f->stacks, .old_stacks = f->old_stacks, .bytes = f->bytes
+    };
+}
+
+gcd_status answer_stacks(const struct gcd_async *async, const struct answer_of_stacks *of,
+                         struct answer **ret, struct gcd_error *err)
 {
     size_t count;
     uint32_t path[FRAMES_MAX];
@@ -148,17 +168,21 @@ gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, 
     struct answer *a = *ret = answer_new(NULL, &answer_stacks_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing stacks");
-    if (people && !gcd_async_totals(async).ages_known)
+    if (of->people && !gcd_async_totals(async).ages_known)
         answer_hide(a, "old");
-    for (size_t i = 0; i < n; i++) {
-        size_t depth = frames_of(frames, stacks[i], path);
-        put_stack(a, async, stacks[i], path, depth);
-        if (people)
-            put_lines(a, frames, path, depth);
-        else
+    for (size_t i = 0; i < of->n; i++) {
+        struct answer_stack s =
+            of->folded != NULL ? of->folded[i] : one_stack(frames, of->stacks[i]);
+        size_t depth = frames_of(frames, s.frame, path);
+        put_stack(a, async, &s, path, depth);
+        if (!of->people) {
             put_frames(a, frames, path, depth);
+            continue;
+        }
+        put_lines(a, frames, path, depth);
+        put_hidden(a, &s);
     }
-    a->total = n;
+    a->total = of->n;
     return GCD_OK;
 }
 

@@ -96,9 +96,23 @@ gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
 /* ---- answer_async.c ---- */
 
 extern const struct answer_shape answer_stacks_shape, answer_completed_shape;
-/* STACKS[N], numbers of their last frames.  PEOPLE: each frame has a row of its own. */
-gcd_status answer_stacks(const struct gcd_async *async, const uint32_t *stacks, size_t n,
-                         bool people, struct answer **ret, struct gcd_error *err);
+/* Stacks that differ only in framework code behind the program's last method, as one. */
+struct answer_stack {
+    uint32_t frame;  /* the end of the stack, or that method */
+    uint32_t hidden; /* the most frames behind it */
+    bool varies;     /* not all have so many */
+    uint64_t stacks, old_stacks, bytes;
+};
+
+struct answer_of_stacks {
+    const uint32_t *stacks;            /* [n] numbers of their last frames */
+    const struct answer_stack *folded; /* [n] in place of them; NULL = each as a whole */
+    size_t n;
+    bool people; /* each frame has a row of its own */
+};
+
+gcd_status answer_stacks(const struct gcd_async *async, const struct answer_of_stacks *of,
+                         struct answer **ret, struct gcd_error *err);
 /* The methods whose operations are over and still in memory. */
 gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
                             struct gcd_error *err);

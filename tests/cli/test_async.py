@@ -138,6 +138,30 @@ class Async(CliTest):
             self.assertNotIn(line, text)
         self.assertEqual([s["count"] for s in self.json("in")["stacks"]], [3, 1])
 
+    def test_framework_behind_own_code_is_one_line(self):
+        """What differs only behind the last own method is one entry, and the more frequent comes first."""
+        objects, kept = {}, []
+
+        def wait(name, *methods):
+            kept.append(f"{name}-task")
+            objects[f"{name}-task"] = (f"{TASK}`1[Shop.Reply]", 72, [f"{name}0"])
+            for k, m in enumerate(methods):
+                below, above = f"{name}{k - 1}" if k > 0 else f"{name}-task", [f"{name}{k + 1}"] if k + 1 < len(methods) else []
+                objects[f"{name}{k}"] = (f"{BUILDER}[System.Int32,{m}]", 100, [*above, f"{name}{k}", below])
+        for i in range(3):
+            wait(f"other{i}-", "Shop.Rpc+<Send>d__2")
+        for i in range(4):
+            wait(f"call{i}-", "Shop.Rpc+<Call>d__1", "System.Net.Hub+<Route>d__1", "System.Net.Hub+<Serve>d__2", *["System.Net.Hub+<Loop>d__3"][:i % 2])
+        wait("one-", "Shop.Rpc+<One>d__4", "System.Net.Hub+<Serve>d__2")
+        objects["app"] = ("Shop.App", 40, kept)
+        self.put("in", heap(objects, [("app", "s_app")])[0])
+        rows = [line.split(maxsplit=2) for line in self.done("async", "in", "-q").text.splitlines()[3:]]
+        self.assertEqual([" ".join(r) for r in rows], [
+            "4 1400 TaskCompletionSource<Shop.Reply>", "Shop.Rpc.Call", "... 3 framework steps or fewer", "3 300 TaskCompletionSource<Shop.Reply>",
+            "Shop.Rpc.Send", "1 200 TaskCompletionSource<Shop.Reply>", "Shop.Rpc.One", "System.Net.Hub.Serve"])
+        self.assertIn("System.Net.Hub.Loop", self.done("async", "in", "-q", "--filter=*").text)
+        self.assertEqual([s["count"] for s in self.json("in")["stacks"]], [3, 2, 2, 1])
+
     def test_recordings(self):
         """Each of HeapLab's heaps has one method that waits."""
         for name in "net8-wks", "net8-svr", "net9-wks", "net10-svr", "net10-wks-names", "net10-wks-ranges":

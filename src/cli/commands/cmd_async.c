@@ -44,6 +44,7 @@ struct waiting {
     /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
     uint32_t *stacks;
     size_t stack_count, matched;
+    struct answer_stack *folded; /* [stack_count] for people: in place of STACKS; NULL = none */
     /* in text: what only the framework waits for, which is not in STACKS and not MATCHED */
     uint64_t idle_sockets, idle_pipes;
     bool idle_of[IDLE_OWNERS];
@@ -226,6 +227,82 @@ static bool count_idle_stack(struct waiting *w, const struct gcd_async_frame *fr
     return true;
 }
 
+static bool is_own_frame(const struct gcd_async_frame *f, const struct gcd_origins *origins)
+{
+    return f->type != GCD_FRAME_NONE && gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
+}
+
+/* More frequent ones first, else as they were. */
+static int compare_folded(const void *a, const void *b)
+{
+    const struct answer_stack *x = a, *y = b;
+    if (x->stacks != y->stacks)
+        return x->stacks > y->stacks ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* The end of stack F as it is shown: its last frame of the program if more than one frame is
+ * behind that. */
+static struct answer_stack folded_stack(const struct gcd_async_frame *frames,
+                                        const struct gcd_origins *origins, uint32_t f)
+{
+    struct answer_stack s = { .frame = f,
+                              .stacks = frames[f].stacks,
+                              .old_stacks = frames[f].old_stacks,
+                              .bytes = frames[f].bytes };
+    uint32_t own = f, behind = 0;
+    for (; own != GCD_FRAME_NONE && !is_own_frame(&frames[own], origins); behind++)
+        own = frames[own].parent;
+    if (own != GCD_FRAME_NONE && behind > 1 && !frames[f].cut) {
+        s.frame = own;
+        s.hidden = behind;
+    }
+    return s;
+}
+
+static uint64_t saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Folds the first OWN of W->stacks, which have code of the program; all others stay as they are. */
+static enum cli_exit fold_for_people(struct waiting *w, const struct gcd_origins *origins,
+                                     size_t own)
+{
+    size_t frame_count, n = 0;
+    const struct gcd_async_frame *frames = gcd_async_frames(w->async, &frame_count);
+    uint32_t *at = calloc(frame_count + 1, sizeof *at); /* 1 + position in W->folded; 0 = none */
+    w->folded = calloc(w->matched + 1, sizeof *w->folded);
+    if (at == NULL || w->folded == NULL) {
+        free(at);
+        return cli_no_memory(w->d.subject);
+    }
+    for (size_t i = 0; i < w->matched; i++) {
+        struct answer_stack s = folded_stack(frames, origins, w->stacks[i]);
+        struct answer_stack *same =
+            s.hidden > 0 && at[s.frame] > 0 ? &w->folded[at[s.frame] - 1] : NULL;
+        if (i == own)
+            qsort(w->folded, n, sizeof *w->folded, compare_folded);
+        if (same == NULL) {
+            at[s.frame] = s.hidden > 0 ? (uint32_t)n + 1 : 0;
+            w->folded[n++] = s;
+            continue;
+        }
+        same->stacks = saturated(same->stacks, s.stacks);
+        same->old_stacks = saturated(same->old_stacks, s.old_stacks);
+        same->bytes = saturated(same->bytes, s.bytes);
+        same->varies = same->varies || same->hidden != s.hidden;
+        same->hidden = s.hidden > same->hidden ? s.hidden : same->hidden;
+    }
+    if (own == w->matched)
+        qsort(w->folded, n, sizeof *w->folded, compare_folded);
+    w->matched = n;
+    free(at);
+    return CLI_DONE;
+}
+
 /* For people: stacks with the program's own code come first; those of an idle framework are only
  * counted, unless FOLDS is false. */
 static enum cli_exit sort_for_people(struct waiting *w, const struct gcd_origins *origins,
@@ -246,7 +323,7 @@ static enum cli_exit sort_for_people(struct waiting *w, const struct gcd_origins
         for (size_t i = 0; i < counts[whose]; i++)
             w->stacks[w->matched++] = lists[whose * all + i];
     free(lists);
-    return CLI_DONE;
+    return folds ? fold_for_people(w, origins, counts[WHOSE_PROGRAM]) : CLI_DONE;
 }
 
 /* ORIGINS: NULL = not for people. */
@@ -296,8 +373,8 @@ static enum cli_exit print_all(const struct waiting *w)
     struct gcd_error err = GCD_ERROR_INIT;
     bool json = w->args->view.json, people = !json && !w->args->view.csv;
     struct cli_titled answers[] = { { .key = "stacks" }, { .key = "completed" } };
-    gcd_status st =
-        answer_stacks(w->async, w->stacks, w->stack_count, people, &answers[0].answer, &err);
+    struct answer_of_stacks of = { w->stacks, w->folded, w->stack_count, people };
+    gcd_status st = answer_stacks(w->async, &of, &answers[0].answer, &err);
     if (st == GCD_OK && json)
         st = answer_completed(w->async, &answers[1].answer, &err);
     enum cli_exit e = st != GCD_OK ? cli_fail(w->d.subject, &err)
@@ -340,6 +417,7 @@ enum cli_exit cmd_async(const struct cli_args *args)
         e = analyse(&w);
     if (e == CLI_DONE)
         e = cli_finish(args, &w.d, print_all(&w), 0);
+    free(w.folded);
     free(w.stacks);
     cli_close(&w.d);
     return e;

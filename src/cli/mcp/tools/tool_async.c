@@ -19,8 +19,8 @@ static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *
     enum cli_match m = cli_choose_stacks(async, p, 0, &stacks, &n);
     size_t first = c->page.from < n ? (size_t)c->page.from : n,
            most = n - first < c->page.limit ? n - first : (size_t)c->page.limit;
-    gcd_status st =
-        m == CLI_MATCH ? answer_stacks(async, stacks + first, most, false, &a, &err) : GCD_E_NOMEM;
+    struct answer_of_stacks of = { .stacks = stacks + first, .n = most };
+    gcd_status st = m == CLI_MATCH ? answer_stacks(async, &of, &a, &err) : GCD_E_NOMEM;
     if (st == GCD_OK) {
         a->first = first;
         a->total = n;
