@@ -4,7 +4,7 @@
 set -eu
 packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libpcre2-dev libsqlite3-dev libncurses-dev libedit-dev'
 if [ "${1-}" = --tests ]; then
-    packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 golang-go aspell aspell-en codespell cron mandoc zsh fish socat strace"
+    packages="$packages g++ clang ccache libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 golang-go aspell aspell-en codespell cron mandoc zsh fish socat strace"
     command -v chromium >/dev/null || packages="$packages chromium"
     # any Node will do: packages from elsewhere contain npm and conflict with Debian's
     command -v npm >/dev/null || packages="$packages nodejs npm"

@@ -24,6 +24,10 @@ sh tools/install-deps.sh --tests || exit 1
 mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
+# Packages and other builds that tests make compile the same sources with the same options, but for -Werror.
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="$PWD/build-tests/ccache" CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=-Werror
+fi
 results=build-tests/results
 rm -rf "$results"
 mkdir -p "$results"
@@ -50,9 +54,14 @@ say_skipped() {
 }
 
 # Background jobs, each in its own session, end with this script.
-live='' fuzzing=''
+live='' fuzzing='' building=''
 stop_background() {
-    for session in $live $fuzzing; do kill -- "-$session" 2>/dev/null; done
+    for session in $live $fuzzing $building; do kill -- "-$session" 2>/dev/null; done
+}
+# Becomes COMMAND in a session of its own that computes only when nothing else does.  If the scheduler divides time by sessions, the session must be
+# nice, too.
+idle() {
+    exec setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 "$@"' sh "$@"
 }
 trap stop_background EXIT
 trap 'exit 130' INT TERM
@@ -77,23 +86,30 @@ build_programs() {
     python3 -B tests/live/lab_programs.py
 }
 
-# FOLDER, targets, cmake options
-build() {
+# FOLDER, targets, cmake options.  All builds share one installation of the real readers.
+run_build() {
     dir=build-tests/$1 targets=$2
-    echo "== build $dir ($(seconds))"
     shift 2
     mkdir -p "$dir"
     rm -f "$dir/built"
-    # all builds share one installation of the real readers
     # shellcheck disable=SC2086
-    if { cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" &&
-         cmake --build "$dir" -j "$(nproc)" --target $targets; } >"$dir/build.log" 2>&1; then
-        touch "$dir/built"
+    cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" >"$dir/build.log" 2>&1 &&
+        $before cmake --build "$dir" -j "$(nproc)" --target $targets >>"$dir/build.log" 2>&1
+}
+# FOLDER, exit status
+end_build() {
+    if [ "$2" -eq 0 ]; then
+        touch "build-tests/$1/built"
     else
-        tail -n 40 "$dir/build.log"
+        tail -n 40 "build-tests/$1/build.log"
         echo "== the build failed"
         failed=$((failed + 1))
     fi
+}
+build() {
+    echo "== build build-tests/$1 ($(seconds))"
+    run_build "$@"
+    end_build "$1" $?
 }
 
 # since the start
@@ -104,13 +120,21 @@ build_release() {
     build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 }
 # One build for tests with sanitizers and for fuzzing: instrumenting the product for libFuzzer costs its tests 4 % (measured), a build of its own
-# 110 s of processor time.  Assertions are checked.
-build_sanitizers() {
+# 110 s of processor time.  Assertions are checked.  It runs in what the release stage leaves idle.
+start_sanitizers_build() {
     targets=
     if wanted sanitizers || wanted live; then targets='tests_unit tests_sweep tests_cli'; fi
     if wanted fuzz; then targets="$targets tests_libfuzzer"; fi
-    build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g' \
-        -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON
+    before=idle
+    run_build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g' \
+        -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON &
+    building=$! before=
+}
+end_sanitizers_build() {
+    echo "== build build-tests/sanitizers ($(seconds))"
+    wait "$building"
+    end_build sanitizers $?
+    building=
 }
 
 stage_fast() {
@@ -119,7 +143,6 @@ stage_fast() {
 }
 
 stage_release() {
-    build_release
     run_tests release release -LE live
 }
 
@@ -140,10 +163,9 @@ stage_sanitizers() {
     if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-# One job more than processors, so that none is idle near the end.  If the scheduler divides time by sessions, the session must be nice, too.
+# One job more than processors, so that none is idle near the end.
 start_fuzz() {
-    setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
 }
 
@@ -180,10 +202,11 @@ stage_fuzz() {
 have_release=no
 if wanted live; then build_programs; fi
 if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
-if wanted release; then stage_release; have_release=yes; fi
-if wanted live && [ "$have_release" = no ]; then build_release; fi
+if wanted release || { wanted live && [ "$have_release" = no ]; }; then build_release; fi
+if wanted sanitizers || wanted live || wanted fuzz; then start_sanitizers_build; fi
+if wanted release; then stage_release; fi
 if wanted live; then start_live; fi
-if wanted sanitizers || wanted live || wanted fuzz; then build_sanitizers; fi
+if [ -n "$building" ]; then end_sanitizers_build; fi
 if wanted sanitizers; then stage_sanitizers; fi
 if wanted fuzz; then start_fuzz; fi
 if wanted live; then stage_live; fi
