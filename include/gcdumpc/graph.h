@@ -14,8 +14,8 @@
  * several threads may read it at the same time.
  *
  * Memory: 8 bytes per object (12 with the address index; at most 24 more with addresses far apart
- * and more than 65,536 types) and 4 bytes per edge, plus types, roots and names;
- * unstable/estimate.h computes it for a dump.
+ * and more than 65,536 types) and 4 bytes per edge (5 of a memory image), plus types, roots and
+ * names; unstable/estimate.h computes it for a dump.
  */
 #ifndef GCDUMPC_GRAPH_H
 #define GCDUMPC_GRAPH_H

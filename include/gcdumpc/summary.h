@@ -260,6 +260,7 @@ struct gcd_image_facts {
     const char *ended_by;  /* "signal 6 (SIGABRT), System.OutOfMemoryException"; "" = unknown */
     const char *gaps;      /* what the image does not have, a line for each */
     bool with_dead;        /* also objects that no root reaches */
+    bool with_places;      /* of references: see unstable/graph/graph_places.h */
 };
 
 /* What is recorded of the values of objects; see unstable/values.h. */

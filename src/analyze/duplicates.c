@@ -248,10 +248,8 @@ static gcd_status add_references(struct holders *h, uint32_t node, struct gcd_er
                                              .root = SIZE_MAX,
                                              .field = gcd_fields_get(h->fields, node, i) };
         uint32_t slot = from.field.slot != GCD_SLOT_NONE ? from.field.slot : NO_SLOT;
-        if (slot == NO_SLOT) { /* the others of this way may have other fields */
-            from.field.name = from.field.array ? from.field.name : NULL;
-            from.field.other = NULL;
-        }
+        if (from.field.other != NULL) /* the others of this way may have other fields */
+            from.field.name = from.field.other = NULL;
         from.field.element = GCD_ELEMENT_NONE;
         GCD_TRY(add_holder(h, text, (uint64_t)type << 32 | slot, &from, err));
     }

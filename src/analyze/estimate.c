@@ -30,6 +30,7 @@ struct shape {
     uint64_t objects, edges, bytes;
     uint64_t inner;  /* objects that probably refer to others */
     bool many_types; /* type numbers need more than 16 bits */
+    bool places;     /* of references */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -50,13 +51,15 @@ static struct shape bounded(const struct gcd_summary *f, uint64_t inner)
                            .edges = smaller(f->edges, UINT64_MAX >> 8),
                            .bytes = f->bytes,
                            .inner = smaller(inner, objects),
-                           .many_types = f->type_count > UINT16_MAX };
+                           .many_types = f->type_count > UINT16_MAX,
+                           .places = f->image.with_places };
 }
 
 static uint64_t graph_bytes(const struct shape *s)
 {
     uint64_t pages = smaller(s->objects, s->bytes / INDEX_COVERS + 1);
-    return (s->many_types ? 10 : 8) * s->objects + 4 * s->edges + INDEX_PAGE * pages;
+    return (s->many_types ? 10 : 8) * s->objects + (s->places ? 5 : 4) * s->edges +
+           INDEX_PAGE * pages;
 }
 
 /* Bytes needed to store one object's retained size. */

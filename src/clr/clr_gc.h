@@ -95,11 +95,19 @@ static inline struct gcd_clr_node gcd_clr_node_at(const struct gcd_clr_bulk *b, 
     return n;
 }
 
-/* GCBulkEdge V0 {target P, field id u32}; the field id is always 0. */
+/* GCBulkEdge V0 {target P, field id u32}; runtimes send 0 as field id, gcdumpc the place of the
+ * reference in a recording made of an image (src/recorded/README.md, MemoryImage). */
 gcd_status gcd_clr_bulk_edge(const struct gcd_event *ev, struct gcd_clr_bulk *ret);
 static inline uint64_t gcd_clr_edge_at(const struct gcd_clr_bulk *b, uint32_t i)
 {
     return gcd_leptr(b->items + i * b->item_bytes, (unsigned)(b->item_bytes - 4));
+}
+#define GCD_CLR_EDGE_FOLLOWS  UINT32_C(0) /* the one before it; the first of an object: place 0 */
+#define GCD_CLR_EDGE_UNPLACED UINT32_MAX
+/* One of these, or the place + 1. */
+static inline uint32_t gcd_clr_edge_place(const struct gcd_clr_bulk *b, uint32_t i)
+{
+    return gcd_le32(b->items + (i + 1) * b->item_bytes - 4);
 }
 
 /* GCBulkRootEdge V0 {object P, kind u8, flags u32, root id P}. */

@@ -1,9 +1,10 @@
 /*
  * Finds the field of each reference of an object.
  *
- * The references are a subsequence of the slots.  The leftmost and the rightmost slot that each can
- * have follow from one pass in each direction; every slot between them that can refer to the object
- * is possible, and no other.
+ * A graph of a memory image knows where each reference is in its object.  Otherwise the references
+ * are a subsequence of the slots.  The leftmost and the rightmost slot that each can have follow
+ * from one pass in each direction; every slot between them that can refer to the object is
+ * possible, and no other.
  */
 #include <gcdumpc/unstable/fields.h>
 
@@ -11,12 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/graph/graph_places.h>
 #include <gcdumpc/unstable/lengths.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 
 #define SLOTS_MAX        (GCD_FIELD_EDGES - 1)
+#define REFERENCE_BYTES  4u /* at least */
 #define LOADER_ALLOCATOR "System.Reflection.LoaderAllocator"
 #define KEY_ANY          0u
 
@@ -331,6 +334,35 @@ static struct gcd_field element_of_vector(const struct gcd_fields *f, uint32_t n
     return r;
 }
 
+/* By the place of the reference EDGE of NODE, which has EDGES.  False: it is unknown, or the layout
+ * does not fit. */
+static bool field_by_place(const struct gcd_fields *f, uint32_t node, size_t edge, size_t edges,
+                           uint32_t to, struct gcd_field *ret)
+{
+    uint32_t place = gcd_graph_edge_place(f->graph, node, edge);
+    uint32_t type = gcd_graph_node_type(f->graph, node);
+    const struct type_layout *t = &f->types[type];
+    bool array = t->kind != 'o';
+    uint64_t element = 0;
+    if (place >= gcd_graph_node_size(f->graph, node) / REFERENCE_BYTES || t->slot_count == 0)
+        return false;
+    if (array) {
+        element = place / t->slot_count;
+        place %= t->slot_count;
+    } else if (gcd_graph_edge_place(f->graph, node, edges - 1) >= t->slot_count) {
+        return false;
+    }
+    if (place >= t->slot_count || !may_refer(f, &f->slots[t->first_slot + place], to))
+        return false;
+    *ret = nothing(array);
+    add_candidate(f, t->first_slot + place, ret);
+    if (ret->name[0] == '\0')
+        ret->slot = GCD_SLOT_NONE;
+    if (t->kind == 'v')
+        ret->element = element;
+    return true;
+}
+
 /* The type of the object alone tells, as for an array of values, elements of which may have been
  * left out. */
 static struct gcd_field slot_by_type(const struct gcd_fields *f, const struct type_layout *t,
@@ -363,11 +395,33 @@ struct gcd_field gcd_fields_get(const struct gcd_fields *f, uint32_t node, size_
     const struct type_layout *t = &f->types[type];
     if (!t->known || edge >= n)
         return nothing(t->kind == 'v' || t->kind == 'm');
+    struct gcd_field field;
+    if (gcd_graph_has_places(f->graph) &&
+        field_by_place(f, node, edge, n, gcd_graph_node_type(f->graph, edges[edge]), &field))
+        return field;
     if (t->kind != 'o')
         return t->slot_count == 1 && f->slots[t->first_slot].name[0] == '\0'
                    ? element_of_vector(f, node, type, edge)
                    : slot_by_type(f, t, gcd_graph_node_type(f->graph, edges[edge]));
     return field_of_object(f, t, (struct references){ edges, n }, edge);
+}
+
+/* The places of all references of NODE, an object; false: not all are known, or the layout does not
+ * fit. */
+static bool places_from_graph(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
+{
+    const struct type_layout *t = &f->types[gcd_graph_node_type(f->graph, node)];
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
+    if (!gcd_graph_has_places(f->graph))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        ret[i] = gcd_graph_edge_place(f->graph, node, i);
+        if (ret[i] >= t->slot_count || !may_refer(f, &f->slots[t->first_slot + ret[i]],
+                                                  gcd_graph_node_type(f->graph, edges[i])))
+            return false;
+    }
+    return true;
 }
 
 void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
@@ -376,7 +430,11 @@ void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
     uint32_t p = 0;
-    bool fits = n <= t->slot_count + 1u;
+    bool fits = n <= t->slot_count + 1u, known = places_from_graph(f, node, ret);
+    for (size_t i = 0; i < n && known; i++)
+        ret[i] += t->first_slot;
+    if (known)
+        return;
     for (size_t i = 0; i < n && fits; i++, p++) { /* the leftmost place of each */
         p = next_place(f, t, p, gcd_graph_node_type(f->graph, edges[i]));
         fits = p <= t->slot_count;
@@ -428,7 +486,8 @@ struct gcd_field gcd_fields_certain(const struct gcd_fields *f, struct gcd_field
     const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
     if (n > GCD_FIELD_EDGES || edge >= n)
         return r;
-    if (pass->next != node + 1 && !is_alike(f, pass, type, edges, n))
+    bool placed = gcd_graph_has_places(f->graph); /* then the same types say nothing */
+    if (pass->next != node + 1 && (placed || !is_alike(f, pass, type, edges, n)))
         gcd_fields_slots(f, node, pass->slots);
     pass->next = node + 1;
     r.slot = pass->slots[edge];

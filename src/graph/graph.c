@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/graph/graph_memory.h>
+#include <gcdumpc/unstable/graph/graph_places.h>
 
 #include "base/mem.h"
 
@@ -24,6 +25,7 @@ void gcd_graph_free(struct gcd_graph *g)
     drop(g, g->type_high, g->high_room, sizeof *g->type_high);
     drop(g, g->node_size, g->size_room, sizeof *g->node_size);
     graph_starts_done(&g->starts, &g->alloc);
+    graph_places_done(&g->places, &g->alloc);
     drop(g, g->bigs, g->big_room, sizeof *g->bigs);
     drop(g, g->edges, g->edge_room, sizeof *g->edges);
     drop(g, g->types, g->types_room, sizeof *g->types);
@@ -39,7 +41,7 @@ void gcd_graph_free(struct gcd_graph *g)
 uint64_t gcd_graph_memory(const struct gcd_graph *g)
 {
     return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) +
-           graph_starts_bytes(&g->starts) +
+           graph_starts_bytes(&g->starts) + graph_places_bytes(&g->places) +
            (g->type_room + g->high_room + g->size_room + g->offset_room) * sizeof(uint16_t) +
            (g->edge_room + g->block_runs_room) * sizeof(uint32_t) + g->big_room * sizeof *g->bigs +
            g->run_room * sizeof *g->runs + g->types_room * sizeof *g->types +
@@ -121,6 +123,16 @@ const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, s
 void gcd_graph_fetch(const struct gcd_graph *g, uint32_t node)
 {
     __builtin_prefetch(&g->starts.near[node]);
+}
+
+bool gcd_graph_has_places(const struct gcd_graph *g)
+{
+    return g->places.on;
+}
+
+uint32_t gcd_graph_edge_place(const struct gcd_graph *g, uint32_t node, size_t edge)
+{
+    return g->places.on ? graph_places_of(&g->places, first_edge(g, node), edge) : GCD_PLACE_NONE;
 }
 
 bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)

@@ -39,9 +39,11 @@ struct gcd_build {
     uint64_t low_bits;     /* of all addresses, by OR */
     uint64_t next_address; /* made up, for the next object */
     bool nodes_ended;
-    uint32_t next_node; /* the object whose references come next */
-    uint64_t owned;     /* references announced to gcd_build_owners; */
-    bool owners;        /* it was called */
+    uint32_t next_node;  /* the object whose references come next */
+    uint32_t placed;     /* the object to which the last place belongs, */
+    uint64_t next_place; /* and that of the reference that follows it */
+    uint64_t owned;      /* references announced to gcd_build_owners; */
+    bool owners;         /* it was called */
     struct graph_resolver resolver;
     struct graph_touch touch;
     struct keyed *keyed;
@@ -485,6 +487,36 @@ gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t 
     return graph_resolver_add(&b->resolver, targets, n) ? GCD_OK : no_memory(err);
 }
 
+/* Keeps the places of the last N references. */
+static bool put_places(struct gcd_build *b, const uint32_t *places, size_t n)
+{
+    struct gcd_graph *g = b->g;
+    uint64_t first = 0, end = 0; /* of the references of the object */
+    g->places.on = true;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t edge = g->places.edges;
+        for (; edge >= end; b->placed += edge >= end) {
+            bool last = b->placed + 1 >= b->next_node;
+            first = graph_starts_of(&g->starts, b->placed);
+            end = last ? g->edge_count : graph_starts_of(&g->starts, b->placed + 1);
+        }
+        bool unplaced = places[i] == GCD_BUILD_UNPLACED;
+        uint64_t follows = edge == first ? 0 : b->next_place,
+                 place = places[i] == GCD_BUILD_FOLLOWS ? follows : places[i] - UINT64_C(1);
+        b->next_place = unplaced ? PLACES_NONE : place + 1;
+        if (!graph_places_put(&g->places, &g->alloc, edge - first, unplaced ? PLACES_NONE : place))
+            return false;
+    }
+    return true;
+}
+
+gcd_status gcd_build_placed_edges(struct gcd_build *b, const uint64_t *targets,
+                                  const uint32_t *places, size_t n, struct gcd_error *err)
+{
+    GCD_TRY(gcd_build_edges(b, targets, n, err));
+    return places == NULL || put_places(b, places, n) ? GCD_OK : no_memory(err);
+}
+
 gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n,
                                 struct gcd_error *err)
 {
@@ -624,8 +656,10 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
 }
 
 /* Removes dangling references from the edges. */
-static void close_holes(struct gcd_graph *g)
+static bool close_holes(struct gcd_graph *g)
 {
+    struct graph_places places = { .on = g->places.on };
+    bool room = true;
     uint64_t kept = 0, at = 0, base = 0; /* BASE: the new start of the block of nodes */
     for (uint32_t node = 0; node < g->node_count; node++) {
         bool last = node + 1 == g->node_count;
@@ -633,11 +667,20 @@ static void close_holes(struct gcd_graph *g)
         if (node % STARTS_NODES == 0)
             base = kept;
         graph_starts_move(&g->starts, node, last, base, kept);
-        for (; at < end; at++)
-            if (g->edges[at] != GCD_NODE_NONE)
-                g->edges[kept++] = g->edges[at];
+        uint64_t first = at, first_kept = kept;
+        for (; at < end; at++) {
+            if (g->edges[at] == GCD_NODE_NONE)
+                continue;
+            room = room &&
+                   (!places.on || graph_places_put(&places, &g->alloc, kept - first_kept,
+                                                   graph_places_of(&g->places, first, at - first)));
+            g->edges[kept++] = g->edges[at];
+        }
     }
     g->edge_count = (size_t)kept;
+    graph_places_done(&g->places, &g->alloc);
+    g->places = places;
+    return room;
 }
 
 /* The unknown node is only needed if something refers to it. */
@@ -724,8 +767,12 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     graph_resolver_done(&b->resolver);
     graph_touch_end(&b->touch);
     g->notes.edges_dangling += atomic_load(&b->resolver.dangling);
-    if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE)
-        close_holes(g);
+    if (g->places.on && g->places.edges != g->edge_count)
+        graph_places_done(&g->places, &g->alloc);
+    if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE && !close_holes(g)) {
+        gcd_build_free(b);
+        return no_memory(err);
+    }
     forget_unknown(g);
     shrink(g, &g->type_low, &g->type_room, g->node_count, sizeof *g->type_low);
     if (g->type_high != NULL)
@@ -734,6 +781,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     shrink(g, &g->node_offset, &g->offset_room, g->node_count, sizeof *g->node_offset);
     graph_starts_shrink(&g->starts, &g->alloc, g->node_count);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
+    graph_places_shrink(&g->places, &g->alloc);
     summarize(g);
     g->options.context.cancel = NULL; /* belongs to the caller, and is no longer needed */
     b->g = NULL;

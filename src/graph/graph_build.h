@@ -79,6 +79,15 @@ GCD_MUST_CHECK gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_er
  * unknown node. */
 GCD_MUST_CHECK gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n,
                                           struct gcd_error *err);
+/*
+ * The same with their places (unstable/graph/graph_places.h), each + 1, or one of these.  PLACES is
+ * NULL if they are unknown, which holds for all references of a graph or for none.
+ */
+#define GCD_BUILD_FOLLOWS  UINT32_C(0) /* the one before it; the first of an object: place 0 */
+#define GCD_BUILD_UNPLACED UINT32_MAX
+GCD_MUST_CHECK gcd_status gcd_build_placed_edges(struct gcd_build *b, const uint64_t *targets,
+                                                 const uint32_t *places, size_t n,
+                                                 struct gcd_error *err);
 /* References as nodes; GCD_NODE_NONE counts as dangling, another number beyond the last node is
  * GCD_E_FORMAT. */
 GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "graph/graph_index.h"
+#include "graph/graph_places.h"
 #include "graph/graph_starts.h"
 
 /* Nodes per block, as a power of two; a block knows the run of its first node. */
@@ -54,6 +55,7 @@ struct gcd_graph {
 
     uint32_t *edges; /* [edge_count] */
     size_t edge_count, edge_room;
+    struct graph_places places;
 
     struct gcd_type *types;
     size_t type_count, types_room;

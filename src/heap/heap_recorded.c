@@ -85,7 +85,11 @@ static gcd_status set_image(struct gcd_heap *h, const struct gcd_event *ev, stru
     gcd_status st = recorded_read_image(ev, &from);
     if (st != GCD_OK)
         return st;
-    struct gcd_image_facts to = { "", "", "", (from.flags & RECORDED_WITH_DEAD) != 0 };
+    struct gcd_image_facts to = { .made_from = "",
+                                  .ended_by = "",
+                                  .gaps = "",
+                                  .with_dead = (from.flags & RECORDED_WITH_DEAD) != 0,
+                                  .with_places = (from.flags & RECORDED_WITH_PLACES) != 0 };
     const char **const texts[] = { &to.made_from, &to.ended_by, &to.gaps };
     for (size_t i = 0; i < 3; i++)
         if (from.text[i].units > 0)

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "clr/clr_gc.h"
 #include "graph/graph_build.h"
 #include "load/load.h"
 
@@ -15,6 +16,9 @@
 #define BLOCK_OBJECTS 256u
 /* About the number of references in an event. */
 #define BLOCK_EDGES 4096u
+
+_Static_assert(GCD_CLR_EDGE_FOLLOWS == GCD_BUILD_FOLLOWS, "places are passed on as they are");
+_Static_assert(GCD_CLR_EDGE_UNPLACED == GCD_BUILD_UNPLACED, "places are passed on as they are");
 
 static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_error *err)
 {
@@ -123,7 +127,7 @@ static gcd_status add_all_edges(struct gcd_build *b, struct gcd_objects *cursor,
         show_progress(o, cursor, i * BLOCK_EDGES);
         st = gcd_objects_edge_block(cursor, &targets, &n, ret_null, err);
         if (st == GCD_OK && !*ret_null && n > 0)
-            st = gcd_build_edges(b, targets, n, err);
+            st = gcd_build_placed_edges(b, targets, gcd_objects_edge_places(cursor), n, err);
     }
     return st == GCD_END ? GCD_OK : st;
 }

@@ -98,6 +98,9 @@ GCD_MUST_CHECK gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_ob
 GCD_MUST_CHECK gcd_status gcd_objects_edge_block(struct gcd_objects *o,
                                                  const uint64_t **ret_targets, size_t *ret_n,
                                                  bool *ret_null, struct gcd_error *err);
+/* The places of the references that gcd_objects_edge_block returned last, as
+ * gcd_build_placed_edges wants them; NULL = unknown. */
+const uint32_t *gcd_objects_edge_places(const struct gcd_objects *o);
 
 /* modules.c: the modules of the summary, and the module number of each type; the name of T gets the
  * outer type OUTER[N] unless N is 0. */

@@ -60,6 +60,8 @@ struct gcd_objects {
     uint64_t objects_seen;
     uint64_t *targets; /* [targets_cap], without null references */
     size_t targets_cap;
+    uint32_t *places; /* [places_cap] of TARGETS; NULL = unknown */
+    size_t places_cap;
     uint64_t last_type_id;
     uint32_t last_type; /* type number; GCD_TYPE_NONE = none yet */
 };
@@ -135,6 +137,7 @@ void gcd_objects_free(struct gcd_objects *o)
     feed_close(&o->edges);
     gcd_mem_free(&o->dump->alloc, o->counts.bytes, o->counts.cap);
     gcd_mem_free(&o->dump->alloc, o->targets, o->targets_cap * sizeof *o->targets);
+    gcd_mem_free(&o->dump->alloc, o->places, o->places_cap * sizeof *o->places);
     gcd_mem_free(&o->dump->alloc, o, sizeof *o);
 }
 
@@ -437,6 +440,25 @@ gcd_status gcd_objects_block(struct gcd_objects *o, struct gcd_object *ret, uint
                                                        : changed(err);
 }
 
+/* The places of the references that the current event has, if it has any. */
+static gcd_status decode_places(struct gcd_objects *o, struct gcd_error *err)
+{
+    uint32_t n = o->edges.bulk.count;
+    if (!o->dump->summary.image.with_places)
+        return GCD_OK;
+    if (n > o->places_cap && !gcd_vec_reserve(&o->dump->alloc, &o->places, &o->places_cap, n,
+                                              sizeof *o->places, UINT32_MAX))
+        return gcd_fail_nomem(err, "reading references");
+    for (uint32_t i = 0; i < n; i++)
+        o->places[i] = gcd_clr_edge_place(&o->edges.bulk, i);
+    return GCD_OK;
+}
+
+const uint32_t *gcd_objects_edge_places(const struct gcd_objects *o)
+{
+    return o->places;
+}
+
 gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_targets,
                                   size_t *ret_n, bool *ret_null, struct gcd_error *err)
 {
@@ -457,6 +479,7 @@ gcd_status gcd_objects_edge_block(struct gcd_objects *o, const uint64_t **ret_ta
         o->targets[i] = gcd_clr_edge_at(&f->bulk, i);
         *ret_null |= o->targets[i] == 0;
     }
+    GCD_TRY(decode_places(o, err));
     *ret_targets = o->targets;
     *ret_n = n;
     return f->items <= o->dump->summary.edges ? GCD_OK : changed(err);

@@ -102,10 +102,11 @@ gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memo
 /* The memory image that a heap was read from; texts live as long as the payload. */
 struct recorded_image {
     uint32_t gc_number, walk_number;
-    uint32_t flags;               /* RECORDED_WITH_DEAD */
+    uint32_t flags;               /* RECORDED_WITH_... */
     struct recorded_text text[3]; /* as in struct gcd_image_facts */
 };
-#define RECORDED_WITH_DEAD 1u
+#define RECORDED_WITH_DEAD   1u
+#define RECORDED_WITH_PLACES 2u /* ReferencingFieldID in GCBulkEdge: see gcd_clr_edge_place */
 
 /* GCD_OK, or GCD_E_FORMAT when the payload is too short. */
 gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image *ret);

@@ -87,7 +87,7 @@ class Strings(CliTest):
             self.assertTrue(keys <= {r["text"] for r in self.rows(CORE)}, keys)
             self.assertIn("System.Diagnostics.Metrics", keys)
             self.assertRegex(self.done("paths", CORE, "--object", value).text, r'OverrideEventProvider>\["System.Diagnostics.Metrics"\] \(1 element\)')
-            self.assertIn('.Entry[].value["System.Diagnostics.Metrics"]', self.done("paths", CORE, "--object", value, "--full").text)
+            self.assertIn('.Entry[][0].value["System.Diagnostics.Metrics"]', self.done("paths", CORE, "--object", value, "--full").text)
 
     @unittest.skipUnless(HAVE_SQLITE, "this build has no SQLite")
     def test_sql_has_the_same_strings(self):

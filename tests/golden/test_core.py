@@ -74,6 +74,25 @@ class Core(unittest.TestCase):
         self.assertTrue(info["verdict"]["complete"])
         self.assertEqual(info["trace"]["container"], "core")
 
+    def word(self, address):
+        at, start = next((at, start) for _, kind, at, start, size in self.segments() if kind == 1 and start <= address < start + size)
+        return struct.unpack_from("<Q", self.data, at + address - start)[0]
+
+    def test_each_element_of_an_array_is_at_its_index(self):
+        """Also behind nulls, and in a recording made of the core file."""
+        copy = self.path("copy.nettrace.gz")
+        self.assertEqual(run(PROGRAM, "convert", CORE, "-o", copy).returncode, 0)
+        query = """SELECT a.address, e.element, b.address, e.slot < e.element FROM edges e JOIN objects a ON a.id = e.from_id
+                   JOIN objects b ON b.id = e.to_id WHERE e.element IS NOT NULL AND e.field IS NULL"""
+        found = []
+        for name in (CORE, copy):
+            rows, _ = gcdumpc_json("sql", name, query)
+            for array, element, target, _ in rows["rows"]:
+                self.assertEqual(self.word(array + 16 + 8 * element), target, (name, hex(array), element))
+            found.append(rows["rows"])
+        self.assertEqual(found[0], found[1])
+        self.assertGreater(sum(behind for *_, behind in found[0]), 100)
+
     def test_a_dart_snapshot_of_it_has_fields(self):
         """Also those that are null: a reader takes the references of an object for its fields in order."""
         out = self.path("x.dartheap")
@@ -236,8 +255,8 @@ class Core(unittest.TestCase):
         row, = answer["strings"]
         self.assertEqual(row["text"], "true")
         entries = "System.Collections.Generic.Dictionary<System.String, System.Object>.Entry[]"
-        self.assertEqual(row["holders"], [{"count": 2, "label": f"{entries}.key", "type": entries, "field": "key", "root": None}])
-        self.assertEqual(row["held_by"], f"{entries}.key ×2")
+        self.assertEqual(row["holders"], [{"count": 2, "label": f"{entries}.value", "type": entries, "field": "value", "root": None}])
+        self.assertEqual(row["held_by"], f"{entries}.value ×2")
 
     def node_table(self):
         report, _ = gcdumpc_json("report", CORE, "--top", "100000")

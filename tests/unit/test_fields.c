@@ -22,9 +22,11 @@ struct heap {
 
 /*
  * An object of a type with LAYOUT and SIZE that refers to objects of the types TARGETS[N]: node 0.
- * A string is of key 3, a version of 3 and 4, of the last type nothing is known.
+ * A string is of key 3, a version of 3 and 4, of the last type nothing is known.  PLACES as
+ * gcd_build_placed_edges wants them, or NULL.
  */
-static struct heap make_heap(const char *layout, uint64_t size, const uint8_t *targets, size_t n)
+static struct heap make_heap(const char *layout, uint64_t size, const uint8_t *targets,
+                             const uint32_t *places, size_t n)
 {
     const struct gcd_type types[TYPES] = {
         { .name = layout[0] == 'v' ? "System.String[]" : "Holder",
@@ -50,7 +52,7 @@ static struct heap make_heap(const char *layout, uint64_t size, const uint8_t *t
     }
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
-    assert_int_equal(gcd_build_edges(b, edges, n, &err), GCD_OK);
+    assert_int_equal(gcd_build_placed_edges(b, edges, places, n, &err), GCD_OK);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &h.graph, &err), GCD_OK);
@@ -65,10 +67,11 @@ static void free_heap(struct heap *h)
 }
 
 /* The labels of the references, separated by "|". */
-static const char *labels_of(const char *layout, uint64_t size, const uint8_t *targets, size_t n)
+static const char *labels_of(const char *layout, uint64_t size, const uint8_t *targets,
+                             const uint32_t *places, size_t n)
 {
     static char text[4096];
-    struct heap h = make_heap(layout, size, targets, n);
+    struct heap h = make_heap(layout, size, targets, places, n);
     text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
         char label[GCD_FIELD_LABEL_BYTES];
@@ -80,8 +83,8 @@ static const char *labels_of(const char *layout, uint64_t size, const uint8_t *t
     return text;
 }
 
-#define LABELS(layout, size, ...)                             \
-    labels_of(layout, size, (const uint8_t[]){ __VA_ARGS__ }, \
+#define LABELS(layout, size, ...)                                   \
+    labels_of(layout, size, (const uint8_t[]){ __VA_ARGS__ }, NULL, \
               sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* ---- tests ---- */
@@ -120,7 +123,7 @@ static void fields_of_two_types(void **state)
     };
     char buf[GCD_FIELD_LABEL_BYTES];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct heap h = make_heap(rows[i].layout, 40, (const uint8_t[]){ STRING }, 1);
+        struct heap h = make_heap(rows[i].layout, 40, (const uint8_t[]){ STRING }, NULL, 1);
         struct gcd_field f = gcd_fields_of_types(h.fields, 0, rows[i].to);
         assert_string_equal(gcd_field_label(&f, buf), rows[i].label);
         free_heap(&h);
@@ -148,6 +151,37 @@ static void test_elements_of_arrays(void **state)
     assert_string_equal(LABELS("v 9\n4 key\n5 value", 72, VERSION, VERSION), "[].key|[].key");
     assert_string_equal(LABELS("v 9\n3 key\n0 value", 72, STRING, VERSION),
                         "[].key or value|[].key or value");
+}
+
+/* Where the places of references are known, so are their fields and elements, unless the layout is
+ * that of another type. */
+static void fields_by_their_places(void **state)
+{
+    (void)state;
+    enum { NONE = GCD_BUILD_UNPLACED };
+    static const char object[] = "o 9\n3 _a\n3 _b\n3 _c", pairs[] = "v 9\n3 key\n3 value";
+    static const struct {
+        const char *layout;
+        uint64_t size;
+        uint8_t targets[2];
+        uint32_t places[2]; /* + 1 */
+        const char *labels;
+    } rows[] = {
+        { object, 40, { STRING, STRING }, { 0, 0 }, "_a|_b" },
+        { object, 40, { STRING, STRING }, { 2, 0 }, "_b|_c" },
+        { object, 40, { STRING, STRING }, { 0, 3 }, "_a|_c" },
+        { object, 40, { STRING, STRING }, { 3, 4 }, "_a or _b|_b or _c" }, /* beyond the last */
+        { object, 40, { ALLOCATOR, STRING }, { NONE, 2 }, "|_b" },
+        { "o 9\n5 _a\n3 _b", 40, { STRING, STRING }, { 0, 0 }, "|_b" }, /* not of _a's type */
+        { "v 9\n0 ", 24 + 5 * 8, { STRING, STRING }, { 2, 5 }, "[1]|[4]" },
+        { "v 9\n0 ", 24 + 5 * 8, { STRING, STRING }, { 0, 17 }, "[0]|[]" }, /* beyond its bytes */
+        { pairs, 24 + 3 * 16, { STRING, STRING }, { 3, 0 }, "[1].key|[1].value" },
+        { pairs, 24 + 3 * 16, { STRING, STRING }, { 2, 5 }, "[0].value|[2].key" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(
+            labels_of(rows[i].layout, rows[i].size, rows[i].targets, rows[i].places, 2),
+            rows[i].labels);
 }
 
 /* A text that is not in the format is as good as none. */
@@ -223,7 +257,8 @@ static void test_v8_edges(void **state)
         { "v 9\n0 ", "\"edges\":[3,1,7,\n1,0,21,\n1,1,28]" },
     };
     for (unsigned i = 0; i < 2; i++) {
-        struct heap h = make_heap(cases[i].layout, 40, (const uint8_t[]){ STRING, STRING }, 2);
+        struct heap h =
+            make_heap(cases[i].layout, 40, (const uint8_t[]){ STRING, STRING }, NULL, 2);
         struct gcd_write_notes notes;
         struct gcd_sink *sink;
         size_t n;
@@ -246,7 +281,7 @@ static void a_gcdump_tells_that_it_has_no_fields(void **state)
     (void)state;
     static const char *const layouts[] = { "o 9\n3 _a", "o 9", "v 9\n3 " };
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        struct heap h = make_heap(layouts[i], 40, (const uint8_t[]){ STRING }, 1);
+        struct heap h = make_heap(layouts[i], 40, (const uint8_t[]){ STRING }, NULL, 1);
         struct gcd_write_notes notes = { .objects = 0 };
         struct gcd_sink *sink;
         uint64_t lost = 0;
@@ -310,7 +345,7 @@ static void test_all_assignments(void **state)
                            keys[i], i);
         }
         try_all(keys, m, targets, n, possible);
-        struct heap h = make_heap(layout, 64, targets, n);
+        struct heap h = make_heap(layout, 64, targets, NULL, n);
         uint32_t slots[8];
         gcd_fields_slots(h.fields, 0, slots);
         for (unsigned e = 0; e < n; e++) {
@@ -416,6 +451,7 @@ int main(void)
         cmocka_unit_test(a_gcdump_tells_that_it_has_no_fields),
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
+        cmocka_unit_test(fields_by_their_places),
         cmocka_unit_test(test_damaged_layouts),
         cmocka_unit_test(test_source_names),
         cmocka_unit_test(test_v8_edges),

@@ -251,6 +251,7 @@ struct clr_slots {
     uint32_t next;        /* series that comes next; group at hand */
     bool begun;
     bool allocator; /* that reference comes first */
+    uint64_t place; /* of the reference at hand: slots up to it, those with null, too */
 };
 void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o);
 /* *RET_SLOT: its address, 0 for the LoaderAllocator. */
@@ -261,6 +262,7 @@ static inline bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uin
         *ret_target = image_u64(s->c->image, s->at);
         *ret_slot = s->at;
         s->at += 8;
+        s->place++;
         if (*ret_target != 0)
             return true;
     }

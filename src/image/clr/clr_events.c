@@ -415,6 +415,23 @@ bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next
 
 #define EDGES_MOST (GCD_CLR_BULK_BYTES / EDGE_BYTES)
 
+/* The place of the reference at hand, which is then the last one. */
+static uint32_t edge_place(struct clr_events *e)
+{
+    uint64_t place = e->slots.place, follows = e->follows;
+    bool unplaced = place == 0 || place >= GCD_CLR_EDGE_UNPLACED;
+    e->follows = unplaced ? 0 : place + 1;
+    if (unplaced)
+        return GCD_CLR_EDGE_UNPLACED;
+    return place == follows ? GCD_CLR_EDGE_FOLLOWS : (uint32_t)place;
+}
+
+static void begin_edges(struct clr_events *e, const struct clr_object *o)
+{
+    clr_slots_begin(&e->slots, e->c, o);
+    e->follows = 1;
+}
+
 /* Puts references of the object at hand; false when the buffer is full. */
 static bool put_edges(struct clr_events *e)
 {
@@ -427,7 +444,7 @@ static bool put_edges(struct clr_events *e)
         struct gcd_put w =
             gcd_put_make(e->edges + HEAD_BYTES + (size_t)e->edge_count * EDGE_BYTES, EDGE_BYTES);
         gcd_put_le(&w, target, 8);
-        gcd_put_le(&w, 0, 4);
+        gcd_put_le(&w, edge_place(e), 4);
         e->edge_count++;
     }
     return false;
@@ -439,7 +456,7 @@ static void put_object(struct clr_events *e, const struct clr_object *o)
 {
     uint64_t target, slot, edges = 0;
     uint32_t before = e->edge_count;
-    clr_slots_begin(&e->slots, e->c, o);
+    begin_edges(e, o);
     if (o->bytes / 8 < EDGES_MOST - before) {
         (void)put_edges(e);
         put_node(e, o, e->edge_count - before);
@@ -448,7 +465,7 @@ static void put_object(struct clr_events *e, const struct clr_object *o)
     while (clr_slots_next(&e->slots, &target, &slot))
         edges++;
     put_node(e, o, edges);
-    clr_slots_begin(&e->slots, e->c, o);
+    begin_edges(e, o);
     e->has_object = true;
 }
 
@@ -561,7 +578,7 @@ static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
     gcd_put_le(&w, GC_NUMBER, 4);
     gcd_put_le(&w, WALK, 4);
-    gcd_put_le(&w, c->with_dead ? RECORDED_WITH_DEAD : 0, 4);
+    gcd_put_le(&w, RECORDED_WITH_PLACES | (c->with_dead ? RECORDED_WITH_DEAD : 0), 4);
     put_text(&w, c->stop_ns > 0 ? "process" : "core");
     put_text(&w, c->ended_by);
     put_text(&w, c->gap_text);

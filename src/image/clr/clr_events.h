@@ -32,6 +32,7 @@ struct clr_events {
     struct clr_object object; /* the one whose references are being written */
     struct clr_slots slots;
     bool has_object;
+    uint64_t follows; /* the place after that of its last reference */
     uint32_t node_index, edge_index;
     uint32_t node_count, edge_count; /* in the two buffers below */
     struct clr_lost lost;

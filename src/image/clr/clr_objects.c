@@ -123,6 +123,7 @@ bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret
         for (; s->at < s->end; s->at += 8) {
             *ret_target = image_u64(s->c->image, s->at);
             *ret_slot = s->at;
+            s->place++;
             if (*ret_target != 0) {
                 s->at += 8;
                 return true;
