@@ -386,7 +386,7 @@ static gcd_status add_by_kind(struct finish *f, const struct gcd_graph *g, struc
                                       .size_bytes = s->size_bytes,
                                       .bytes = s->bytes * (part < 1 ? part : 1) };
         if (k->living == 0)
-            sites_count_dead(f->to, to.total);
+            sites_count_end(f->to, to.total, true);
         else
             st = sites_living(f->to, &to, err);
     }
@@ -395,24 +395,53 @@ static gcd_status add_by_kind(struct finish *f, const struct gcd_graph *g, struc
     return st;
 }
 
+/* Drops the samples that the walk does not confirm. */
+static void drop_dead(struct finish *f, const struct gcd_graph *g)
+{
+    struct follow *w = &f->r->follow;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->sample_count; i++) {
+        struct follow_sample s = w->samples[i];
+        uint64_t node_bytes = s.size_bytes;
+        bool exact = !w->still || s.kind != 0;
+        if (exact && !is_confirmed(f, g, &s, &node_bytes)) {
+            sites_count_end(f->to, f->total_of[s.total], true);
+            w->totals[s.total].died++;
+        } else {
+            s.size_bytes = node_bytes;
+            w->samples[kept++] = s;
+        }
+    }
+    w->sample_count = kept;
+}
+
+/*
+ * What was not followed may have died, and its memory hold another object of its type and size.
+ * Then others of its total have died, too, and not all their memory holds such objects.
+ */
 static gcd_status add_living(struct finish *f, const struct gcd_graph *g, struct gcd_error *err)
 {
     const struct gcd_site_recorder *r = f->r;
+    drop_dead(f, g);
     for (size_t i = 0; i < r->follow.sample_count; i++) {
         const struct follow_sample *s = &r->follow.samples[i];
         struct gcd_site_sample to = { .total = f->total_of[s->total],
-                                      .address = s->address,
+                                      .size_bytes = s->size_bytes,
                                       .bytes = s->bytes };
+        bool certain =
+            r->follow.totals[s->total].died == 0 || !(r->follow.still || r->follow.doubted);
         if (r->follow.still && s->kind == 0)
             continue;
-        if (!is_confirmed(f, g, s, &to.size_bytes)) {
-            sites_count_dead(f->to, to.total);
+        if (!certain && !r->follow.still) {
+            sites_count_end(f->to, to.total, false);
             continue;
         }
         int64_t born = r->begin_unix_ms + (s->born_ns - r->first_ns) / 1000000;
-        to.age_ms = r->walk_unix_ms > born && r->begin_unix_ms != INT64_MIN
-                        ? (uint64_t)(r->walk_unix_ms - born)
-                        : 0;
+        if (certain) {
+            to.address = s->address;
+            if (r->walk_unix_ms > born && r->begin_unix_ms != INT64_MIN)
+                to.age_ms = (uint64_t)(r->walk_unix_ms - born);
+        }
         GCD_TRY(sites_living(f->to, &to, err));
     }
     return r->follow.still ? add_by_kind(f, g, err) : GCD_OK;

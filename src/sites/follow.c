@@ -38,8 +38,8 @@ void follow_done(struct follow *f)
     gcd_mem_free(a, f->names, f->name_cap * sizeof *f->names);
     gcd_mem_free(a, f->layout, f->layout_cap * sizeof *f->layout);
     gcd_mem_free(a, f->thread_ns, f->thread_cap * sizeof *f->thread_ns);
-    struct follow_ranges *ranges[] = { &f->foreground.ranges, &f->background.ranges };
-    for (size_t i = 0; i < 2; i++)
+    struct follow_ranges *ranges[] = { &f->foreground.ranges, &f->background.ranges, &f->filled };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         gcd_mem_free(a, ranges[i]->items, ranges[i]->cap * sizeof *ranges[i]->items);
     gcd_idmap_done(&f->stack_by_hash);
     gcd_idmap_done(&f->total_by_key);
@@ -249,6 +249,7 @@ static void count_end(struct follow *f, const struct follow_sample *s, bool dead
 {
     struct follow_total *t = &f->totals[s->total];
     t->dead += dead;
+    t->died += dead && f->doubted;
     t->lost += !dead;
     f->dead += dead;
     f->lost += !dead;
@@ -365,11 +366,35 @@ static const struct follow_range *range_of(const struct follow_ranges *ranges,
     return at < r->bytes && size <= r->bytes - at ? r : NULL;
 }
 
+/* Finds the memory that G moves objects to. */
+static bool list_filled(struct follow *f, const struct follow_gc *g)
+{
+    struct follow_ranges *to = &f->filled;
+    to->count = 0;
+    if (!GROW(f, to->items, to->cap, g->ranges.count))
+        return false;
+    for (size_t i = 0; i < g->ranges.count; i++)
+        if (g->ranges.items[i].to != g->ranges.items[i].start)
+            to->items[to->count++] = (struct follow_range){ .start = g->ranges.items[i].to,
+                                                            .bytes = g->ranges.items[i].bytes };
+    return gcd_sort_by_u64(&f->alloc, to->items, to->count, sizeof *to->items);
+}
+
+/* An old object has died before G if another one is moved to its memory: a background collection
+ * frees memory before it reports what survives. */
+static bool is_overwritten(const struct follow *f, const struct follow_sample *s)
+{
+    const struct follow_ranges *to = &f->filled;
+    size_t n = gcd_count_up_to(to->items, to->count, sizeof *to->items, s->address);
+    return n > 0 && s->generation != YOUNGER &&
+           s->address - to->items[n - 1].start < to->items[n - 1].bytes;
+}
+
 /* Judges the samples that G has condemned. */
 static gcd_status judge(struct follow *f, struct follow_gc *g, struct gcd_error *err)
 {
     bool background = g->type == GCD_GC_BACKGROUND;
-    if (!classify(f, g) ||
+    if (!classify(f, g) || !list_filled(f, g) ||
         !gcd_sort_by_u64(&f->alloc, g->ranges.items, g->ranges.count, sizeof *g->ranges.items))
         return no_room(err);
     size_t kept = 0;
@@ -383,6 +408,10 @@ static gcd_status judge(struct follow *f, struct follow_gc *g, struct gcd_error 
             judged ? range_of(&g->ranges, &s, f->source == GCD_SITE_TICKS) : NULL;
         if (judged && r == NULL) {
             count_end(f, &s, g->ranges.count > 0); /* without any range, they did not arrive */
+            continue;
+        }
+        if (!judged && is_overwritten(f, &s)) {
+            count_end(f, &s, true);
             continue;
         }
         if (r != NULL)
@@ -424,6 +453,7 @@ void follow_pass(struct follow *f, uint32_t number, uint32_t depth, bool compact
         follow_lose(f, depth);
         return;
     }
+    f->doubted = true;
     /* young objects become old, at another place */
     size_t kept = 0;
     if (!sort_layout(f))

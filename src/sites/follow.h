@@ -21,6 +21,7 @@ struct follow_total {
     uint64_t type_id;
     const char *type;
     uint64_t samples, dead, lost;
+    uint64_t died; /* of them, while nobody followed: the memory of others may be used again */
     double objects, bytes;
 };
 
@@ -100,6 +101,7 @@ struct follow {
     size_t name_count, name_cap;
 
     struct follow_gc foreground, background;
+    struct follow_ranges filled;  /* memory that a collection moves objects to, sorted */
     struct follow_layout *layout; /* sorted by start once it is used */
     size_t layout_count, layout_cap;
     bool layout_open, layout_sorted; /* more of its events may follow */
@@ -117,6 +119,8 @@ struct follow {
     bool over;
     bool still; /* there are no ranges: collections say nothing */
     bool held;  /* nothing is applied before follow_flush */
+    /* a full collection was not followed: objects may have died, and others have their memory */
+    bool doubted;
 
     uint64_t all, dead, lost, gaps, collections;
 };

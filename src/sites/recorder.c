@@ -70,8 +70,6 @@ void gcd_site_recorder_hold(struct gcd_site_recorder *r)
 struct gcd_site_progress gcd_site_recorder_progress(const struct gcd_site_recorder *r)
 {
     return (struct gcd_site_progress){ .samples = atomic_load(&r->samples),
-                                       .aging = atomic_load(&r->aging),
-                                       .background = atomic_load(&r->background),
                                        .background_runs = atomic_load(&r->background_runs),
                                        .longest_pause_ns = atomic_load(&r->longest_pause_ns) };
 }
@@ -97,7 +95,6 @@ static void measure_pause(struct gcd_site_recorder *r, const struct gcd_event *e
 static gcd_status take_allocation(struct gcd_site_recorder *r, const struct gcd_event *ev,
                                   struct gcd_error *err)
 {
-    struct gcd_clr_gc_start s;
     if (ev->provider == GCD_PROVIDER_RUNTIME) {
         if (r->first_ns == INT64_MIN || ev->time_ns < r->first_ns)
             r->first_ns = ev->time_ns;
@@ -108,12 +105,6 @@ static gcd_status take_allocation(struct gcd_site_recorder *r, const struct gcd_
             r->close_ns = r->last_ns;
         }
         measure_pause(r, ev);
-        if (ev->id == GCD_EV_GC_START && gcd_clr_gc_start(ev, &s) == GCD_OK) {
-            if (r->follow.window_closed && s.depth >= 1 && s.type != GCD_GC_BACKGROUND)
-                atomic_fetch_add(&r->aging, 1);
-            if (s.type == GCD_GC_BACKGROUND)
-                atomic_fetch_add(&r->background, 1);
-        }
     }
     r->follow.held = r->follow.held || atomic_load(&r->held);
     GCD_TRY(follow_event(&r->follow, ev, err));
@@ -209,6 +200,7 @@ static void pass_collections(struct gcd_site_recorder *r, uint32_t end)
 {
     uint32_t from = r->follow.finished + 1;
     size_t k = 0;
+    r->follow.doubted = r->follow.background.open;
     for (uint32_t number = from; number < end && r->follow.sample_count > 0; number++) {
         while (k < r->gc_count && r->gcs[k].number < number)
             k++;
@@ -216,6 +208,8 @@ static void pass_collections(struct gcd_site_recorder *r, uint32_t end)
             follow_lose(&r->follow, 2); /* nothing is known about it */
         else if (r->gcs[k].type != GCD_GC_BACKGROUND)
             follow_pass(&r->follow, number, r->gcs[k].depth, r->gcs[k].compacts);
+        else if (number > r->follow.background.number)
+            r->follow.doubted = true;
     }
 }
 

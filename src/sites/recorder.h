@@ -35,7 +35,6 @@ struct gcd_site_recorder {
     atomic_bool closed; /* the window */
     atomic_bool held;
     _Atomic uint64_t samples, longest_pause_ns;
-    _Atomic uint32_t aging, background;
     atomic_bool background_runs;
     uint32_t background_number; /* of the one that runs, in the stream of collections */
     uint64_t pausing_thread;    /* which suspended the process for a background collection */

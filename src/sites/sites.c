@@ -146,9 +146,10 @@ gcd_status sites_total(struct gcd_sites_owner *s, const struct gcd_site_total *t
     return GCD_OK;
 }
 
-void sites_count_dead(struct gcd_sites_owner *s, uint32_t total)
+void sites_count_end(struct gcd_sites_owner *s, uint32_t total, bool dead)
 {
-    s->totals[total].dead++;
+    s->totals[total].dead += dead;
+    s->totals[total].lost += !dead;
 }
 
 gcd_status sites_living(struct gcd_sites_owner *s, const struct gcd_site_sample *sample,

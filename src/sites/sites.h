@@ -39,7 +39,7 @@ GCD_MUST_CHECK gcd_status sites_stack(struct gcd_sites_owner *s, uint32_t frame,
 /* Adds TOTAL to the one of its stack and type. */
 GCD_MUST_CHECK gcd_status sites_total(struct gcd_sites_owner *s, const struct gcd_site_total *total,
                                       uint32_t *ret, struct gcd_error *err);
-void sites_count_dead(struct gcd_sites_owner *s, uint32_t total);
+void sites_count_end(struct gcd_sites_owner *s, uint32_t total, bool dead);
 GCD_MUST_CHECK gcd_status sites_living(struct gcd_sites_owner *s,
                                        const struct gcd_site_sample *sample, struct gcd_error *err);
 /* Sorts totals and living samples, and sums up. */

@@ -140,6 +140,22 @@ static void test_a_background_collection_decides_about_old_and_earlier_objects_o
     done(&l);
 }
 
+/* A background collection that runs has freed it, but not said so yet. */
+static void test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0x1000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0xc000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0xd000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0xd0c0, 48);
+    site_collect(&l.t, 1, 0, 0, TB_LIST(struct site_range, { 0x1000, 0xd000, 0xc0 }));
+    run(&l);
+    check(&l, LEFT(0xd000, 0xc000, 0xd0c0), 1, 0);
+    done(&l);
+}
+
 /* The file has the events of one thread after the other. */
 static void test_events_are_followed_in_the_order_of_their_times(void **state)
 {
@@ -387,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_the_whole_object_must_survive),
         cmocka_unit_test(test_ticks_of_large_objects_have_wrong_sizes),
         cmocka_unit_test(test_a_background_collection_decides_about_old_and_earlier_objects_only),
+        cmocka_unit_test(test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory),
         cmocka_unit_test(test_events_are_followed_in_the_order_of_their_times),
         cmocka_unit_test(test_an_epoch_ends_at_a_sequence_point),
         cmocka_unit_test(test_events_lost_in_a_collection_lose_what_is_followed),

@@ -254,6 +254,70 @@ static void test_without_movement_small_objects_are_approximate(void **state)
     done(&l);
 }
 
+/* A collection after the last one of the allocations: its ranges are not known.  ANOTHER: of the
+ * same stack and type as the sample at 0x1000; the walk does not have it. */
+static void find_after(uint32_t depth, uint32_t type, bool another, struct gcd_sites **ret)
+{
+    struct lab l;
+    struct gcd_site_recorder *r;
+    struct tb streams[3]; /* allocations, collections, walk */
+    begin(&l, SITE_SAMPLED);
+    for (size_t i = 0; i < 3; i++)
+        tb_init(&streams[i], TB_V4, 8);
+    site_sample(&streams[0], SITE_SAMPLED, 0, 0x1000, 48);
+    if (another)
+        site_sample(&streams[0], SITE_SAMPLED, 0, 0x1040, 48);
+    site_collect(&streams[0], 1, 0, 0, TB_LIST(struct site_range, { 0x1000, 0x9000, 0x100 }));
+    tb_gc_start_full(&streams[1], 1, 0, 0, 0);
+    tb_gc_end(&streams[1], 1);
+    tb_gc_start_full(&streams[1], 2, depth, 0, type);
+    tb_gc_end(&streams[1], 2);
+    tb_gc_start(&streams[2], 3);
+    site_ranges(&streams[2], TB_LIST(struct site_range, { 0x9000, 0, 0x100 }));
+    tb_gc_end(&streams[2], 3);
+    for (size_t i = 0; i < 3; i++)
+        tb_close(&streams[i]);
+    struct gcd_input *walk;
+    assert_int_equal(gcd_input_from_memory(streams[2].out.p, streams[2].out.n, NULL, &walk, &err),
+                     GCD_OK);
+    assert_int_equal(gcd_site_recorder_new(NULL, &r, &err), GCD_OK);
+    for (size_t i = 0; i < GCD_SITE_STREAMS; i++)
+        assert_int_equal(gcd_site_recorder_feed(r, (enum gcd_site_stream)i, streams[i].out.p,
+                                                streams[i].out.n, &err),
+                         GCD_OK);
+    assert_int_equal(gcd_site_recorder_walk(r, walk, 3, &err), GCD_OK);
+    assert_int_equal(gcd_site_recorder_finish(r, l.graph, NULL, ret, &err), GCD_OK);
+    gcd_site_recorder_free(r);
+    gcd_input_free(walk);
+    for (size_t i = 0; i < 3; i++)
+        tb_done(&streams[i]);
+    done(&l);
+}
+
+/* After a full collection that nobody followed, the memory of a dead object may hold another of its
+ * type and size.  If others with its stack have died, nobody can tell. */
+static void test_what_died_unseen_makes_others_of_its_stack_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t depth, type;
+        bool another;
+        uint64_t alive, dead, lost;
+    } cases[] = { { 2, 1, false, 1, 0, 0 }, /* a background collection */
+                  { 2, 1, true, 0, 1, 1 },
+                  { 1, 0, false, 0, 0, 1 }, /* it may have moved them */
+                  { 0, 0, false, 1, 0, 0 }, /* they are older */
+                  { 0, 0, true, 1, 1, 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gcd_sites *s;
+        find_after(cases[i].depth, cases[i].type, cases[i].another, &s);
+        assert_int_equal(s->alive, cases[i].alive);
+        assert_int_equal(s->dead, cases[i].dead);
+        assert_int_equal(s->lost, cases[i].lost);
+        gcd_sites_free(s);
+    }
+}
+
 static void test_a_text_that_is_too_long_keeps_the_line_of_a_frame(void **state)
 {
     (void)state;
@@ -518,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_estimates_from_ticks_have_an_error),
         cmocka_unit_test(test_an_object_of_another_size_is_not_the_sampled_one),
         cmocka_unit_test(test_without_movement_small_objects_are_approximate),
+        cmocka_unit_test(test_what_died_unseen_makes_others_of_its_stack_unknown),
         cmocka_unit_test(test_a_text_that_is_too_long_keeps_the_line_of_a_frame),
         cmocka_unit_test(test_a_recording_keeps_sites),
         cmocka_unit_test(test_frames_with_too_long_texts_are_kept),

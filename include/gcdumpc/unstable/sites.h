@@ -77,8 +77,9 @@ struct gcd_sites {
     int64_t begin_unix_ms; /* of the window; INT64_MIN = unknown */
     uint64_t window_ms;    /* in which allocations were sampled */
     uint64_t settle_ms;    /* from its end to the walk */
-    /* false: movement was not recorded.  Large and pinned objects have their addresses; of the
-     * others, as many are alive as the walk has objects of their type and size */
+    /* false: movement was not recorded.  Large and pinned objects have their addresses, unless
+     * others of their total died; of small ones, as many are alive as the walk has objects of
+     * their type and size */
     bool followed;
     uint64_t samples, dead, lost, alive;
     uint64_t lost_events; /* of the recorded streams */
@@ -223,9 +224,6 @@ void gcd_site_recorder_hold(struct gcd_site_recorder *r);
 /* Callable from any thread. */
 struct gcd_site_progress {
     uint64_t samples;
-    /* collections of at least generation 1 that began after the window: after the second one,
-     * sampled objects are old or dead */
-    uint32_t aging, background; /* and background collections */
     /* in the stream of collections: one is running */
     bool background_runs;
     uint64_t

@@ -68,7 +68,7 @@ static void print_head(const struct gcd_sites *s)
         printf("; of %s it is not known", cli_number(s->lost, true, a));
     puts(".");
     if (!s->followed)
-        printf("Of %s small one%s, not followed, only the type and size are in the heap: lines "
+        printf("Of %s other%s, not followed, only the type and size are in the heap: lines "
                "without an age are approximate.\n",
                cli_number(guessed, true, a), gcd_plural(guessed));
     putchar('\n');
@@ -135,7 +135,7 @@ static enum cli_exit judge_sites(const struct cli_args *args, const struct cli_d
     else if (!args->quiet)
         cli_say(d->subject,
                 "%s sample%s: not known what became of them, because events were lost or a "
-                "collection moved all objects; they are left out",
+                "full collection was not followed; they are left out",
                 GCD_DIGITS(s->lost), gcd_plural(s->lost));
     return args->strict ? CLI_FAILED : CLI_INCOMPLETE;
 }

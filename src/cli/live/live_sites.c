@@ -35,13 +35,6 @@
 /* So long it is watched whether a background collection runs, and so long its end is awaited. */
 #define LOOK_FOR_BACKGROUND_MS 1000u
 #define BACKGROUND_MS          30000u
-/* Young collections after the window until each sampled object is old or dead: two, and one that
- * may have begun before the window ended. */
-#define AGING_COLLECTIONS 3u
-/* Old objects are followed, too, for so long after the window, if background collections are
- * expected to pause for no longer than this, or --max-pause says for how long. */
-#define CHEAP_PAUSE_MS 100u
-#define FOLLOW_MS      90000u
 /* The runtime's walk for the ranges, per object: alone, and on a busy machine (measured). */
 #define WALK_NS_LEAST 13u
 #define WALK_NS_MOST  60u
@@ -70,8 +63,7 @@ struct live_sites {
     struct session sessions[GCD_SITE_STREAMS];
     gcd_cancel_flag abort; /* stops the sessions */
     unsigned interrupts;
-    bool too_long;              /* a pause was, and that has been said */
-    uint64_t expected_pause_ms; /* of a background collection */
+    bool too_long; /* a pause was, and that has been said */
     char verb[96];
 };
 
@@ -288,17 +280,14 @@ static enum cli_exit end_allocations(struct live_sites *s)
     return session->status == GCD_OK ? CLI_DONE : cli_fail(s->target.subject, &session->err);
 }
 
-/* Has it been followed for long enough, SPENT_MS after the window?  An old object whose memory
- * holds another one of its type and size counts as alive unless it is followed until the walk. */
-static bool follows_enough(struct live_sites *s, uint64_t spent_ms)
+/* Objects are followed until the walk: of an object that was not, whose memory holds another one of
+ * its type and size, nobody can tell that it died. */
+static bool follows_enough(struct live_sites *s)
 {
-    bool old = gcd_site_recorder_progress(s->recorder).aging >= AGING_COLLECTIONS,
-         cheap = s->args->sites.max_pause_ms != 0 || s->expected_pause_ms <= CHEAP_PAUSE_MS;
-    return s->args->sites.no_movement || pauses_too_long(s) ||
-           (old && !(cheap && spent_ms < FOLLOW_MS));
+    return s->args->sites.no_movement || pauses_too_long(s);
 }
 
-/* Follows the sampled objects, then lets the others die. */
+/* Lets short-lived objects die. */
 static enum cli_exit settle(struct live_sites *s, bool early)
 {
     uint64_t settle_ms = s->args->sites.settle_s * 1000, start = live_now_ms(), spent = 0;
@@ -306,7 +295,7 @@ static enum cli_exit settle(struct live_sites *s, bool early)
     while (spent < settle_ms && !early) {
         if (has_ended(s, GCD_SITE_COLLECTIONS))
             return session_lost(s, &s->sessions[GCD_SITE_COLLECTIONS]);
-        if (follows_enough(s, spent))
+        if (follows_enough(s))
             atomic_store(&session->end, true);
         look(s, atomic_load(&session->end) ? "settling" : "following", spent, settle_ms);
         spent = live_now_ms() - start;
@@ -319,7 +308,7 @@ static enum cli_exit settle(struct live_sites *s, bool early)
                 "waited %.1f s instead of %" PRIu64 " s for short-lived objects to die",
                 (double)spent / 1000, s->args->sites.settle_s);
     }
-    if (atomic_load(&session->end) || follows_enough(s, spent))
+    if (atomic_load(&session->end) || follows_enough(s))
         return end_allocations(s);
     gcd_site_recorder_hold(s->recorder); /* they are followed until the walk */
     cli_progress_end();
@@ -345,13 +334,13 @@ static uint32_t buffer_of(struct live_sites *s)
         return 0;
     }
     uint64_t objects = memory.rss_bytes / OBJECT_BYTES;
-    s->expected_pause_ms = objects * WALK_NS_MOST / 1000000 + 1;
     if (!s->args->quiet && !s->args->sites.no_movement && memory.rss_bytes != 0)
-        cli_say(
-            s->target.subject,
-            "sampling for %" PRIu64 " s; while objects are followed, each background collection "
-            "pauses the process up to about %" PRIu64 " to %" PRIu64 " ms longer",
-            s->args->sites.window_s, objects * WALK_NS_LEAST / 1000000 + 1, s->expected_pause_ms);
+        cli_say(s->target.subject,
+                "sampling for %" PRIu64 " s; until the heap is walked, each background collection "
+                "pauses the process up to about %" PRIu64 " to %" PRIu64 " ms longer%s",
+                s->args->sites.window_s, objects * WALK_NS_LEAST / 1000000 + 1,
+                objects * WALK_NS_MOST / 1000000 + 1,
+                s->args->sites.max_pause_ms == 0 ? " (--max-pause ends that)" : "");
     return budget.max_buffer_mb == 0          ? 16
            : budget.max_buffer_mb < BUFFER_MB ? budget.max_buffer_mb
                                               : BUFFER_MB;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Five leaks in a churn of short-lived objects, for test_sites.  A comment "SITE name" marks each line that leaks; every 200 ms
-// the program tells the time, how many bytes each has leaked, the requests served and the longest hiccup since (for bench_sites).
+// the program tells the time, how many bytes each has leaked, the requests served, the longest hiccup since and the pauses (for bench_sites).
 //
 //     SiteLab MB-PER-SECOND      churn; ends when its standard input does
 //     SiteLab ring MB-PER-SECOND  also a ring of objects that die old and have the type and size of a leak
 //     SiteLab storm MB-PER-SECOND  also two threads with rings of their own, small and large, and a full collection every 300 ms
+//     SiteLab large MB-PER-SECOND  also six million more objects; "storm large" is both
 using System.Runtime.CompilerServices;
 
 namespace SiteLab;
@@ -109,6 +110,7 @@ static class Program
     static readonly PinnedPool Pinned = new();
     static readonly Queue<byte[]> MidLife = new();
     static readonly byte[]?[] Ring = new byte[]?[1024];
+    static object[] _others = [];
     static object? _sink;
     static long _hiccup;
 
@@ -167,11 +169,17 @@ static class Program
 
     static void Main(string[] args)
     {
-        var ring = args[0] == "ring";
+        var ring = args.Contains("ring");
         var rate = long.Parse(args[^1]) * 1_000_000;
         var stop = false;
         new Thread(() => { while (Console.In.ReadLine() != null) { } stop = true; }) { IsBackground = true }.Start();
-        if (args[0] == "storm")
+        if (args.Contains("large"))
+        {
+            _others = new object[6_000_000];
+            for (var i = 0; i < _others.Length; i++)
+                _others[i] = new Session(i);
+        }
+        if (args.Contains("storm"))
             foreach (ThreadStart work in new ThreadStart[] { Storm, Storm, CollectAgain })
                 new Thread(work) { IsBackground = true }.Start();
         new Thread(MeasureHiccups) { IsBackground = true }.Start();
@@ -201,7 +209,7 @@ static class Program
                 told = clock.ElapsedMilliseconds;
                 Console.WriteLine($"{DateTimeOffset.UtcNow.ToUnixTimeMilliseconds()} store={Store.Leaked} listener={Hub.Leaked} " +
                                   $"journal={Log.Leaked} archive={Scans.Leaked} pinned={Pinned.Leaked} churn={churned} requests={i} " +
-                                  $"hiccup_us={Interlocked.Exchange(ref _hiccup, 0)}");
+                                  $"hiccup_us={Interlocked.Exchange(ref _hiccup, 0)} paused_us={(long)GC.GetTotalPauseDuration().TotalMicroseconds}");
             }
             Thread.Sleep(10);
         }
