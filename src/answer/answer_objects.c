@@ -31,6 +31,18 @@ static const struct answer_column object_columns[] = {
 };
 const struct answer_shape answer_objects_shape = ANSWER_SHAPE(object_columns);
 
+static const struct answer_column neighbour_columns[] = {
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
+    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("object", "Object", ANSWER_TEXT),
+    DETAIL("address", ANSWER_ADDRESS),
+    DETAIL("node", ANSWER_COUNT),
+    COLUMN("type", "Type", ANSWER_TEXT),
+    FIELD("field", ANSWER_TEXT),
+};
+const struct answer_shape answer_neighbours_shape = ANSWER_SHAPE(neighbour_columns);
+
 struct holder {
     uint64_t node; /* first: the sort key */
     size_t root;   /* index of the root that holds it; SIZE_MAX = none */
@@ -135,6 +147,36 @@ static void put_object(struct answer *a, const struct answer_of_heap *of,
                 gcd_names_get(gcd_session_names(of->session), gcd_graph_node_type(g, node)));
 }
 
+/* Through which field NODE refers to the subject of the list, or the subject to NODE. */
+static void put_neighbour_field(struct answer *a, const struct answer_of_heap *of,
+                                const struct gcd_fields *fields, uint32_t node)
+{
+    char label[GCD_FIELD_LABEL_BYTES];
+    bool from = of->list == ANSWER_REFERENCES;
+    struct gcd_field field =
+        gcd_fields_only(fields, from ? of->subject : node, from ? node : of->subject);
+    if (gcd_field_label(&field, label)[0] != '\0')
+        answer_format(a, "field", "%s", label);
+}
+
+/* The objects of LIST beside its subject. */
+static gcd_status list_neighbours(const struct answer_of_heap *of, const struct gcd_node_list *list,
+                                  struct answer *a, struct gcd_error *err)
+{
+    const struct gcd_dominators *d;
+    const struct gcd_fields *fields;
+    GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
+    GCD_TRY(gcd_session_fields(of->session, of->call, &fields, err));
+    a->first = of->page.first < list->count ? of->page.first : list->count;
+    a->total = list->count;
+    for (uint64_t i = a->first;
+         i < list->count && (of->page.most == 0 || i - a->first < of->page.most); i++) {
+        put_object(a, of, d, list->nodes[i]);
+        put_neighbour_field(a, of, fields, list->nodes[i]);
+    }
+    return GCD_OK;
+}
+
 gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_list *list,
                        struct answer **ret, struct gcd_error *err)
 {
@@ -143,6 +185,11 @@ gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_li
     uint64_t first = of->page.first < list->count ? of->page.first : list->count,
              n = list->count - first;
     *ret = NULL;
+    if (of->list != ANSWER_OBJECTS) {
+        if ((*ret = answer_new(NULL, &answer_neighbours_shape)) == NULL)
+            return gcd_fail_nomem(err, "listing objects");
+        return list_neighbours(of, list, *ret, err);
+    }
     GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
     struct answer *a = *ret = answer_new(NULL, &answer_objects_shape);
     if (of->page.most != 0 && n > of->page.most)

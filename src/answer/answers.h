@@ -62,9 +62,12 @@ struct answer_of_heap {
     const uint8_t *skip;            /* [types] no dominators; NULL = none */
     struct answer_page page;
     bool holders; /* of objects: what holds each; takes a walk */
+    /* of a list of objects that refer to SUBJECT, or to which it refers: through which field */
+    enum answer_list_kind { ANSWER_OBJECTS, ANSWER_REFERRERS, ANSWER_REFERENCES } list;
+    uint32_t subject;
 };
-extern const struct answer_shape answer_objects_shape, answer_content_shape,
-    answer_dominators_shape, answer_tree_shape;
+extern const struct answer_shape answer_objects_shape, answer_neighbours_shape,
+    answer_content_shape, answer_dominators_shape, answer_tree_shape;
 
 /* The objects that retain most. */
 gcd_status answer_largest_objects(const struct answer_of_heap *of, struct answer **ret,

@@ -518,6 +518,18 @@ struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, u
     return nothing(false);
 }
 
+struct gcd_field gcd_fields_only(const struct gcd_fields *f, uint32_t from, uint32_t to)
+{
+    size_t n, found = 0, edge = 0;
+    const uint32_t *edges = gcd_graph_node_edges(f->graph, from, &n);
+    for (size_t i = 0; i < n && found < 2; i++)
+        if (edges[i] == to) {
+            found++;
+            edge = i;
+        }
+    return found == 1 ? gcd_fields_get(f, from, edge) : nothing(false);
+}
+
 const char *gcd_field_label(const struct gcd_field *x, char buf[GCD_FIELD_LABEL_BYTES])
 {
     char index[24] = "[]";

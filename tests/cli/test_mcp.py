@@ -304,6 +304,21 @@ class Tools(McpTest):
         self.assertIn("there is no object at 0x10; addresses differ between dumps", client.error("paths", object="0x10"))
         self.assertIn("one of", client.error("paths", type="x", object=1))
 
+    def test_lists_of_objects_name_the_field_of_each_reference(self):
+        core = os.path.join(ROOT, "net10-core", "heap.core.gz")
+        self.done("convert", core, "-o", self.path("fields.nettrace"))
+        rows = json.loads(self.done("sql", "fields.nettrace", "--json", "select from_id, to_id, max(field) from edges where from_id in "
+                                    "(select from_id from edges where field != '' limit 12) group by 1, 2 having count(*) = 1 and max(field) != ''"
+                                    ).text)["rows"]
+        client = self.serve(root=self.dir)
+        client.call("open", file="fields.nettrace")
+        self.assertGreater(len(rows), 10)
+        for source, target, field in rows:
+            for about, which, other in ((source, "refers_to", target), (target, "referred_by", source)):
+                address = client.call("object", object=other)["object"]
+                found = client.all("object", "objects", object=about, list=which)
+                self.assertEqual([r["field"].removeprefix("[].") for r in found if r["object"] == address], [field], which)
+
     def test_keys_are_shown_only_if_the_operator_allows_it(self):
         """The key of a dictionary in a path, and texts in SQL: the client has no say in it."""
         core = os.path.join(ROOT, "net10-core", "heap.core.gz")

@@ -417,6 +417,9 @@ static void certain_fields_of_one_object_after_the_other(void **state)
                                                                  ? holders[order[i]].fields[k]
                                                                  : "-");
         }
+    assert_string_equal(gcd_fields_only(f, 2, HOLDERS).name, "a");
+    assert_null(gcd_fields_only(f, 0, HOLDERS).name); /* there are two of the same object */
+    assert_null(gcd_fields_only(f, 0, HOLDERS + 1).name);
     gcd_fields_free(f);
     gcd_graph_free(g);
 }

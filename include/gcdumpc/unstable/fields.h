@@ -102,6 +102,8 @@ uint32_t gcd_fields_of_type(const struct gcd_fields *f, uint32_t type, uint32_t 
 struct gcd_field gcd_fields_of_types(const struct gcd_fields *f, uint32_t from, uint32_t to);
 /* That of the first reference from FROM to TO. */
 struct gcd_field gcd_fields_between(const struct gcd_fields *f, uint32_t from, uint32_t to);
+/* That of the only one; several: unknown. */
+struct gcd_field gcd_fields_only(const struct gcd_fields *f, uint32_t from, uint32_t to);
 
 #define GCD_FIELD_LABEL_BYTES 512
 

@@ -1,6 +1,7 @@
 /* Lines of objects and of paths. */
 #include "browse/opening.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,38 @@ void browse_node_line(const struct browse_view *v, const struct browse_section *
                       struct browse_line *ret)
 {
     browse_put_node(v, s->ids[i], ret);
+}
+
+/* Adds the field of the only reference from FROM to TO, one of which the line is about. */
+static void put_reference(const struct browse_view *v, uint32_t from, uint32_t to,
+                          struct browse_line *ret)
+{
+    const struct gcd_fields *fields; /* the session has had them since the view was opened */
+    if (gcd_session_fields(v->model->session, NULL, &fields, NULL) != GCD_OK)
+        return;
+    struct gcd_field f = gcd_fields_only(fields, from, to);
+    size_t used = strlen(ret->tail);
+    if (f.element != GCD_ELEMENT_NONE)
+        (void)snprintf(ret->tail + used, sizeof ret->tail - used, "  [%" PRIu64 "]", f.element);
+    else if (f.name != NULL && f.other == NULL && f.name[0] != '\0')
+        (void)snprintf(ret->tail + used, sizeof ret->tail - used, "  ");
+    else
+        return;
+    ret->more = f.name != NULL && f.name[0] != '\0' ? f.name : NULL;
+}
+
+void browse_referrer_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                          struct browse_line *ret)
+{
+    browse_put_node(v, s->ids[i], ret);
+    put_reference(v, s->ids[i], v->subject, ret);
+}
+
+void browse_reference_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                           struct browse_line *ret)
+{
+    browse_put_node(v, s->ids[i], ret);
+    put_reference(v, v->subject, s->ids[i], ret);
 }
 
 void browse_node_heads(struct browse_section *s)

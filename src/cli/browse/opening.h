@@ -52,6 +52,12 @@ struct browse_section *browse_add_made_section(struct browse_view *v);
 /* Makes a line of a node: retained size, size, type and address. */
 void browse_node_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
                       struct browse_line *ret);
+/* The same in a list of what refers to the object of the view, or to what it refers: with the
+ * field. */
+void browse_referrer_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                          struct browse_line *ret);
+void browse_reference_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                           struct browse_line *ret);
 /* Fills RET for NODE. */
 void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_line *ret);
 /* Sets the column titles of such a section. */

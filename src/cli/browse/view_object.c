@@ -137,12 +137,11 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
     return st;
 }
 
-static void add_list(struct browse_view *v, const char *title, const uint32_t *nodes, uint64_t n)
+static void add_list(struct browse_view *v, const char *title, browse_line_fn line,
+                     const uint32_t *nodes, uint64_t n)
 {
     struct browse_section *s = browse_add_section(v);
-    *s = (struct browse_section){
-        .title = title, .line = browse_node_line, .ids = nodes, .count = n
-    };
+    *s = (struct browse_section){ .title = title, .line = line, .ids = nodes, .count = n };
     browse_node_heads(s);
     s->orders |= 1u << ORDER_AS_IS;
 }
@@ -153,9 +152,12 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
     const struct browse_model *m = v->model;
     struct browse_model now = *m;
     struct gcd_node_list referrers;
+    const struct gcd_fields *fields;
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(m->graph, v->subject, &n);
     gcd_status st = gcd_session_dominators(m->session, call, &now.dominators, err);
+    if (st == GCD_OK)
+        st = gcd_session_fields(m->session, call, &fields, err);
     if (st == GCD_OK)
         st = gcd_session_referrers(m->session, call, v->subject, &referrers, err);
     if (st != GCD_OK)
@@ -170,8 +172,8 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
     v->model = m;
     if (st != GCD_OK)
         return st;
-    add_list(v, "Referred to by", referrers.nodes, referrers.count);
-    add_list(v, "Refers to", edges, n);
+    add_list(v, "Referred to by", browse_referrer_line, referrers.nodes, referrers.count);
+    add_list(v, "Refers to", browse_reference_line, edges, n);
     char object[CLI_NUMBER_BYTES];
     if (asprintf(&v->title, "Object %s", answer_object_text(m->graph, v->subject, object)) < 0)
         v->title = NULL;

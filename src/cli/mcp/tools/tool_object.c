@@ -127,9 +127,13 @@ static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_
     return st;
 }
 
-static enum mcp_outcome list_nodes(struct mcp_call *c, const struct gcd_node_list *list)
+/* The objects of LIST, of KIND, in an answer about SUBJECT. */
+static enum mcp_outcome list_nodes(struct mcp_call *c, const struct gcd_node_list *list,
+                                   enum answer_list_kind kind, uint32_t subject)
 {
-    struct answer_of_heap of = { .session = c->heap->d.session, .page = mcp_page_wanted(c) };
+    struct answer_of_heap of = {
+        .session = c->heap->d.session, .page = mcp_page_wanted(c), .list = kind, .subject = subject
+    };
     struct gcd_error err = GCD_ERROR_INIT;
     struct answer *a;
     gcd_status st = answer_list(&of, list, &a, &err);
@@ -150,7 +154,13 @@ static enum mcp_outcome run_object(struct mcp_call *c)
         e = put_facts(c, d, node);
     if (e == MCP_DONE)
         e = mcp_status(c, neighbours(c, node, &list, &err), &err);
-    return e == MCP_DONE ? list_nodes(c, &list) : e;
+    if (e != MCP_DONE)
+        return e;
+    const char *which = mcp_text(c, "list");
+    bool dominates = which != NULL && strcmp(which, "dominates") == 0,
+         refers_to = which != NULL && strcmp(which, "refers_to") == 0;
+    return list_nodes(c, &list, dominates || refers_to ? ANSWER_REFERENCES : ANSWER_REFERRERS,
+                      node);
 }
 
 #define OBJECT_TEXT "its id from another answer: an address \"0x...\", or a number"
@@ -166,15 +176,15 @@ const struct mcp_tool mcp_object = {
     "object",
     "One object",
     "What an object is, what it retains, which object dominates it, the roots that hold it, and "
-    "the objects that "
-    "refer to it, that it refers to, or that it dominates.",
+    "the objects that refer to it, that it refers to, or that it dominates, with the field of the "
+    "reference where it is certain.",
     object_args,
     "* module:s? alive:b generation:s? elements:s? dominator{*}? roots[] root_count:i "
     "dependent_handle_count:i referred_by_count:i refers_to_count:i "
     "dominates_count:i list:s objects[*]",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_object,
-    { &answer_objects_shape, &answer_objects_shape, &answer_objects_shape }
+    { &answer_objects_shape, &answer_objects_shape, &answer_neighbours_shape }
 };
 
 /* ---- tree ---- */
@@ -197,7 +207,7 @@ static enum mcp_outcome list_children(struct mcp_call *c, const struct gcd_domin
     if (e != MCP_DONE)
         return e;
     cli_json_count(c->out, "retained_bytes", gcd_dominators_retained(d, node));
-    return list_nodes(c, &list);
+    return list_nodes(c, &list, node != GCD_NODE_ROOT ? ANSWER_REFERENCES : ANSWER_OBJECTS, node);
 }
 
 /* The same, merged by type, without steps that retain less than a hundredth of the heap. */
@@ -247,4 +257,4 @@ const struct mcp_tool mcp_tree = { "tree",
                                    "retained_bytes:i objects[*]~ types[*]~",
                                    MCP_TAKES_HEAP | MCP_PAGED,
                                    run_tree,
-                                   { &answer_objects_shape, &answer_tree_shape } };
+                                   { &answer_neighbours_shape, &answer_tree_shape } };
