@@ -3,8 +3,10 @@ import csv
 import io
 import json
 import re
+import subprocess
 
-from cli_support import CliTest, main, trace
+from cli_support import SECONDS, CliTest, main, trace
+from mcp_client import MODERN, Client
 from test_retained_paths import heap
 
 BUILDER = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
@@ -119,7 +121,8 @@ class Async(CliTest):
         self.refused(2, r'there is no command "dumpasync" \(did you mean "async"\?\); see gcdumpc --help', "dumpasync", "in")
 
     def test_own_stacks_first(self):
-        """Stacks with code of the program come first; an idle framework is one line, unless --top or --filter asks; JSON has all."""
+        """Stacks with code of the program come first; an idle framework is one line, unless --top or --filter asks; JSON has all,
+        and agents get it last."""
         http = f"{BUILDER}[System.Int32,System.Net.Http.HttpConnection+<SendAsync>d__1]"
         objects, kept = {}, ["wait"]
         for i in range(3):
@@ -137,6 +140,11 @@ class Async(CliTest):
             self.assertRegex(text, r"(?s)Shop\.Rpc\.Call.*System\.Net\.Http\.HttpConnection\.SendAsync")
             self.assertNotIn(line, text)
         self.assertEqual([s["count"] for s in self.json("in")["stacks"]], [3, 1])
+        process = self.start("mcp", "--root", self.dir, stdin=subprocess.PIPE)
+        client = Client(process, MODERN, 4 * SECONDS)
+        client.call("open", file="in")
+        self.assertEqual([s["count"] for s in client.call("async")["stacks"]], [1, 3])
+        self.finish(process, b"")
 
     def test_framework_behind_own_code_is_one_line(self):
         """What differs only behind the last own method is one entry, and the more frequent comes first."""

@@ -303,27 +303,41 @@ static enum cli_exit fold_for_people(struct waiting *w, const struct gcd_origins
     return CLI_DONE;
 }
 
+bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origins *origins,
+                          uint32_t *stacks, size_t n, size_t *ret_own)
+{
+    size_t frame_count, counts[WHOSES] = { 0 };
+    const struct gcd_async_frame *frames = gcd_async_frames(async, &frame_count);
+    uint32_t *lists = calloc(WHOSES * n + 1, sizeof *lists); /* [WHOSES][n] */
+    if (lists == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        enum whose whose = whose_stack(frames, origins, stacks[i]);
+        lists[whose * n + counts[whose]++] = stacks[i];
+    }
+    for (size_t whose = 0, k = 0; whose < WHOSES; whose++)
+        for (size_t i = 0; i < counts[whose]; i++)
+            stacks[k++] = lists[whose * n + i];
+    *ret_own = counts[WHOSE_PROGRAM];
+    free(lists);
+    return true;
+}
+
 /* For people: stacks with the program's own code come first; those of an idle framework are only
  * counted, unless FOLDS is false. */
 static enum cli_exit sort_for_people(struct waiting *w, const struct gcd_origins *origins,
                                      bool folds)
 {
-    size_t n, all = w->matched, counts[WHOSES] = { 0 };
-    const struct gcd_async_frame *frames = gcd_async_frames(w->async, &n);
-    uint32_t *lists = calloc(WHOSES * all + 1, sizeof *lists); /* [WHOSES][all] */
-    if (lists == NULL)
+    size_t frame_count, n = 0, own;
+    const struct gcd_async_frame *frames = gcd_async_frames(w->async, &frame_count);
+    for (size_t i = 0; i < w->matched; i++)
+        if (!folds || whose_stack(frames, origins, w->stacks[i]) != WHOSE_FRAMEWORK ||
+            !count_idle_stack(w, frames, w->stacks[i]))
+            w->stacks[n++] = w->stacks[i];
+    w->matched = n;
+    if (!cli_own_stacks_first(w->async, origins, w->stacks, n, &own))
         return cli_no_memory(w->d.subject);
-    for (size_t i = 0; i < all; i++) {
-        enum whose whose = whose_stack(frames, origins, w->stacks[i]);
-        if (!(folds && whose == WHOSE_FRAMEWORK && count_idle_stack(w, frames, w->stacks[i])))
-            lists[whose * all + counts[whose]++] = w->stacks[i];
-    }
-    w->matched = 0;
-    for (size_t whose = 0; whose < WHOSES; whose++)
-        for (size_t i = 0; i < counts[whose]; i++)
-            w->stacks[w->matched++] = lists[whose * all + i];
-    free(lists);
-    return folds ? fold_for_people(w, origins, counts[WHOSE_PROGRAM]) : CLI_DONE;
+    return folds ? fold_for_people(w, origins, own) : CLI_DONE;
 }
 
 /* ORIGINS: NULL = not for people. */

@@ -54,6 +54,10 @@ enum cli_exit cli_stack_pattern(const char *text, struct cli_pattern **ret);
  * *RET[*RET_N], to be freed.  CLI_MATCH; or why it could not. */
 enum cli_match cli_choose_stacks(const struct gcd_async *async, struct cli_pattern *p,
                                  uint64_t min_bytes, uint32_t **ret, size_t *ret_n);
+/* Sorts STACKS[N]: those with code of the program, *RET_OWN of them, then of libraries, then all
+ * others; else in the same order.  False: out of memory. */
+bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origins *origins,
+                          uint32_t *stacks, size_t n, size_t *ret_own);
 /* Adds the totals to O, which is returned. */
 json_t *cli_async_head(json_t *o, const struct gcd_async *async);
 

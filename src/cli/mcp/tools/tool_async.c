@@ -10,13 +10,15 @@
 
 /* Lists the stacks that match P (NULL: all). */
 static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *async,
-                                    struct cli_pattern *p)
+                                    const struct gcd_origins *origins, struct cli_pattern *p)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct answer *a = NULL;
     uint32_t *stacks;
-    size_t n;
+    size_t n, own;
     enum cli_match m = cli_choose_stacks(async, p, 0, &stacks, &n);
+    if (m == CLI_MATCH && !cli_own_stacks_first(async, origins, stacks, n, &own))
+        m = CLI_MATCH_NO_MEMORY;
     size_t first = c->page.from < n ? (size_t)c->page.from : n,
            most = n - first < c->page.limit ? n - first : (size_t)c->page.limit;
     struct answer_of_stacks of = { .stacks = stacks + first, .n = most };
@@ -41,9 +43,12 @@ static enum mcp_outcome run_async(struct mcp_call *c)
         return mcp_fail_said(c);
     enum mcp_outcome e =
         mcp_status(c, gcd_session_async(c->heap->d.session, &context, &a, &err), &err);
+    const struct gcd_origins *origins;
+    if (e == MCP_DONE)
+        e = mcp_status(c, gcd_session_origins(c->heap->d.session, &context, &origins, &err), &err);
     if (e == MCP_DONE) {
         (void)cli_async_head(c->out, a);
-        e = list_stacks(c, a, p);
+        e = list_stacks(c, a, origins, p);
     }
     cli_pattern_free(p);
     return e;
@@ -60,7 +65,7 @@ const struct mcp_tool mcp_async = {
     "What waits",
     "Asynchronous operations that are not over, as stacks from what is waited for to the outermost "
     "method, "
-    "the most frequent first.",
+    "those with code of the program first, the most frequent first.",
     async_args,
     "operations:i stack_count:i bytes:i probable_stacks:i completed_count:i completed_bytes:i "
     "runtime_async_objects:i old_stacks:i? stacks[*]",
