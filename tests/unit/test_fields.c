@@ -184,6 +184,39 @@ static void fields_by_their_places(void **state)
             rows[i].labels);
 }
 
+/* Objects that refer to the same types need not do so at the same places. */
+static void alike_objects_with_other_places(void **state)
+{
+    (void)state;
+    const struct gcd_type types[] = {
+        { .name = "Holder", .module_path = "", .layout = "o 9\n3 _a\n3 _b\n3 _c" },
+        { .name = "System.String", .module_path = "", .layout = "o 3" },
+    };
+    static const char *const names[] = { "_a", "_c", "_b" };
+    struct gcd_field_pass pass = { .next = 0 };
+    struct heap h;
+    struct gcd_build *b;
+    uint32_t type;
+    uint64_t text = 0x2000;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(gcd_build_node(b, 0x1000 + 64 * i, 0, 40, &err), GCD_OK);
+    assert_int_equal(gcd_build_node(b, text, 1, 26, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t place = i == 0 ? 1 : 4 - i;
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_placed_edges(b, &text, &place, 1, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_seal(b, &h.graph, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(h.graph, NULL, &h.fields, &err), GCD_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_string_equal(gcd_fields_certain(h.fields, &pass, i, 0).name, names[i]);
+    free_heap(&h);
+}
+
 /* A text that is not in the format is as good as none. */
 static void test_damaged_layouts(void **state)
 {
@@ -455,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(fields_by_their_places),
+        cmocka_unit_test(alike_objects_with_other_places),
         cmocka_unit_test(test_damaged_layouts),
         cmocka_unit_test(test_source_names),
         cmocka_unit_test(test_v8_edges),
