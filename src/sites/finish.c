@@ -428,8 +428,7 @@ static gcd_status add_living(struct finish *f, const struct gcd_graph *g, struct
         struct gcd_site_sample to = { .total = f->total_of[s->total],
                                       .size_bytes = s->size_bytes,
                                       .bytes = s->bytes };
-        bool certain =
-            r->follow.totals[s->total].died == 0 || !(r->follow.still || r->follow.doubted);
+        bool certain = r->follow.totals[s->total].died == 0 || !r->follow.doubted;
         if (r->follow.still && s->kind == 0)
             continue;
         if (!certain && !r->follow.still) {

@@ -37,6 +37,7 @@ void follow_done(struct follow *f)
     gcd_mem_free(a, f->samples, f->sample_cap * sizeof *f->samples);
     gcd_mem_free(a, f->names, f->name_cap * sizeof *f->names);
     gcd_mem_free(a, f->layout, f->layout_cap * sizeof *f->layout);
+    gcd_mem_free(a, f->reuses, f->reuse_cap * sizeof *f->reuses);
     gcd_mem_free(a, f->thread_ns, f->thread_cap * sizeof *f->thread_ns);
     struct follow_ranges *ranges[] = { &f->foreground.ranges, &f->background.ranges, &f->filled };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
@@ -168,6 +169,14 @@ static gcd_status apply_sample(struct follow *f, const struct follow_waiting *w,
         return GCD_OK;
     }
     s.kind = (uint8_t)(kind > 2 ? 0 : kind);
+    if (s.kind != 0) {
+        if (!GROW(f, f->reuses, f->reuse_cap, f->reuse_count + 1))
+            return no_room(err);
+        f->reuses[f->reuse_count++] =
+            (struct follow_reuse){ .address = s.address, .time_ns = s.time_ns };
+    }
+    if (w->late)
+        return GCD_OK;
     s.bytes = tick ? (double)(amount > s.size_bytes ? amount : s.size_bytes)
                    : (double)s.size_bytes / follow_chance(s.size_bytes);
     uint32_t type = 0;
@@ -366,6 +375,29 @@ static const struct follow_range *range_of(const struct follow_ranges *ranges,
     return at < r->bytes && size <= r->bytes - at ? r : NULL;
 }
 
+/* A large object has died if a later sample has its address: what a background collection frees is
+ * used again before it reports what survives. */
+static bool drop_reused(struct follow *f)
+{
+    size_t kept = 0;
+    if (f->reuse_count == 0)
+        return true;
+    if (!gcd_sort_by_u64(&f->alloc, f->reuses, f->reuse_count, sizeof *f->reuses))
+        return false;
+    for (size_t i = 0; i < f->sample_count; i++) {
+        const struct follow_sample *s = &f->samples[i];
+        size_t n = gcd_count_up_to(f->reuses, f->reuse_count, sizeof *f->reuses, s->address);
+        const struct follow_reuse *last = n > 0 ? &f->reuses[n - 1] : NULL;
+        if (last != NULL && last->address == s->address && last->time_ns > s->time_ns)
+            count_end(f, s, true);
+        else
+            f->samples[kept++] = *s;
+    }
+    f->sample_count = kept;
+    f->reuse_count = 0;
+    return true;
+}
+
 /* Finds the memory that G moves objects to. */
 static bool list_filled(struct follow *f, const struct follow_gc *g)
 {
@@ -394,7 +426,7 @@ static bool is_overwritten(const struct follow *f, const struct follow_sample *s
 static gcd_status judge(struct follow *f, struct follow_gc *g, struct gcd_error *err)
 {
     bool background = g->type == GCD_GC_BACKGROUND;
-    if (!classify(f, g) || !list_filled(f, g) ||
+    if (!drop_reused(f) || !classify(f, g) || !list_filled(f, g) ||
         !gcd_sort_by_u64(&f->alloc, g->ranges.items, g->ranges.count, sizeof *g->ranges.items))
         return no_room(err);
     size_t kept = 0;
@@ -508,7 +540,7 @@ gcd_status follow_flush(struct follow *f, struct gcd_error *err)
     for (size_t i = 0; i < f->waiting_count && !f->over; i++)
         GCD_TRY(apply(f, &f->waiting[i], err));
     f->waiting_count = f->payload_bytes = 0;
-    return GCD_OK;
+    return drop_reused(f) ? GCD_OK : no_room(err);
 }
 
 gcd_status follow_next_trace(struct follow *f, struct gcd_error *err)
@@ -529,7 +561,7 @@ static bool is_wanted(const struct follow *f, const struct gcd_event *ev)
 {
     bool sample = ev->id == GCD_EV_ALLOCATION_TICK || ev->id == GCD_EV_ALLOCATION_SAMPLED;
     if (sample)
-        return !f->window_closed;
+        return true;
     return !f->still && (ev->id == GCD_EV_GC_START || ev->id == GCD_EV_GC_END ||
                          ev->id == GCD_EV_SURVIVING_RANGES || ev->id == GCD_EV_MOVED_RANGES ||
                          ev->id == GCD_EV_GENERATION_RANGE);
@@ -548,14 +580,15 @@ gcd_status follow_event(struct follow *f, const struct gcd_event *ev, struct gcd
                                 .version = ev->version,
                                 .gap = ev->gap,
                                 .stack = GCD_SITE_NONE,
+                                .late = f->window_closed,
                                 .off = f->payload_bytes,
                                 .bytes = wanted ? ev->payload_bytes : 0 };
     if (w.bytes > EPOCH_BYTES_MAX - f->payload_bytes || f->waiting_count >= ITEMS_MAX)
         return gcd_fail(err, GCD_E_LIMIT, "too many events between two sequence points");
     bool sample = w.id == GCD_EV_ALLOCATION_TICK || w.id == GCD_EV_ALLOCATION_SAMPLED;
-    if (sample && ev->stack_bytes >= ev->ptr_bytes)
+    if (sample && !w.late && ev->stack_bytes >= ev->ptr_bytes)
         GCD_TRY(intern_stack(f, ev->stack, ev->stack_bytes, &w.stack, err));
-    f->all += sample;
+    f->all += sample && !w.late;
     if (!GROW(f, f->waiting, f->waiting_cap, f->waiting_count + 1) ||
         !gcd_vec_reserve(&f->alloc, &f->payloads, &f->payload_cap, f->payload_bytes + w.bytes, 1,
                          EPOCH_BYTES_MAX))

@@ -58,11 +58,18 @@ struct follow_layout {
     uint8_t generation;
 };
 
+/* A large or pinned object was allocated there. */
+struct follow_reuse {
+    uint64_t address; /* must be first: it is sorted by it */
+    int64_t time_ns;
+};
+
 /* An event that waits for its epoch to end. */
 struct follow_waiting {
     uint64_t time; /* must be first; gcd_sort_key */
     uint64_t thread;
     uint32_t id, version, gap, stack;
+    bool late;         /* of a sample: the window is closed */
     size_t off, bytes; /* of its payload */
 };
 
@@ -101,7 +108,9 @@ struct follow {
     size_t name_count, name_cap;
 
     struct follow_gc foreground, background;
-    struct follow_ranges filled;  /* memory that a collection moves objects to, sorted */
+    struct follow_ranges filled; /* memory that a collection moves objects to, sorted */
+    struct follow_reuse *reuses; /* since the last collection */
+    size_t reuse_count, reuse_cap;
     struct follow_layout *layout; /* sorted by start once it is used */
     size_t layout_count, layout_cap;
     bool layout_open, layout_sorted; /* more of its events may follow */

@@ -59,7 +59,7 @@ void gcd_site_recorder_close_window(struct gcd_site_recorder *r)
 
 void gcd_site_recorder_no_movement(struct gcd_site_recorder *r)
 {
-    r->follow.still = true;
+    r->follow.still = r->follow.doubted = true;
 }
 
 void gcd_site_recorder_hold(struct gcd_site_recorder *r)

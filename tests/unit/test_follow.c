@@ -156,6 +156,33 @@ static void test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory(v
     done(&l);
 }
 
+/* Also one that is allocated after the window, which is not a sample. */
+static void test_a_large_object_is_dead_when_another_one_gets_its_address(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l);
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000);
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x30000, 90000);
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000);
+    run(&l);
+    check(&l, LEFT(0x30000, 0x20000), 1, 0);
+    done(&l);
+    begin(&l);
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000);
+    run(&l);
+    check(&l, LEFT(0x20000), 0, 0);
+    l.f.window_closed = true;
+    tb_done(&l.t);
+    tb_init(&l.t, TB_V4, 8);
+    l.t.time_ns = 1000000;
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000);
+    run(&l);
+    check(&l, NULL, 0, 1, 0);
+    assert_int_equal(l.f.all, 1);
+    done(&l);
+}
+
 /* The file has the events of one thread after the other. */
 static void test_events_are_followed_in_the_order_of_their_times(void **state)
 {
@@ -404,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_ticks_of_large_objects_have_wrong_sizes),
         cmocka_unit_test(test_a_background_collection_decides_about_old_and_earlier_objects_only),
         cmocka_unit_test(test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory),
+        cmocka_unit_test(test_a_large_object_is_dead_when_another_one_gets_its_address),
         cmocka_unit_test(test_events_are_followed_in_the_order_of_their_times),
         cmocka_unit_test(test_an_epoch_ends_at_a_sequence_point),
         cmocka_unit_test(test_events_lost_in_a_collection_lose_what_is_followed),
