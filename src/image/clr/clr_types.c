@@ -41,6 +41,8 @@ enum {
 #define FLAG_INTERFACE         UINT32_C(0x000c0000)
 #define FLAG_ARRAY             UINT32_C(0x00080000)
 #define FLAG_SZ_ARRAY          UINT32_C(0x00020000)
+#define FLAG_CATEGORY          UINT32_C(0x000c0000)
+#define FLAG_VALUE_TYPE        UINT32_C(0x00040000)
 #define FLAG_GENERIC           UINT32_C(0x00000030)
 #define FLAG2_MODULE_8         UINT32_C(0x0010) /* .NET 8: the module has a slot of its own */
 
@@ -296,7 +298,7 @@ static uint64_t module_allocator(struct clr *c, uint64_t module)
     return 0;
 }
 
-/* CorElementType: of a class that is in its EEClass. */
+/* CorElementType: it is in the EEClass, but .NET 8 has it packed; there only values are told. */
 static uint8_t element_type(struct clr *c, const struct clr_type *t)
 {
     if (t->rank > 0)
@@ -308,7 +310,9 @@ static uint8_t element_type(struct clr *c, const struct clr_type *t)
     uint64_t class = image_u64(c->image, t->canonical + MT_CLASS);
     uint8_t type = 0;
     bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
-    return known && type > 0 && type <= ELEMENT_SZARRAY ? type : ELEMENT_CLASS;
+    if (known && type > 0 && type <= ELEMENT_SZARRAY)
+        return type;
+    return (t->flags & FLAG_CATEGORY) == FLAG_VALUE_TYPE ? ELEMENT_VALUETYPE : ELEMENT_CLASS;
 }
 
 void clr_find_allocators(struct clr *c)
