@@ -138,8 +138,9 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         advise_below(s, &x->pub);
         return;
     }
-    bool if_grows =
-        x->collection.kind != GCD_COLLECTION_ARRAY && x->collection.kind != GCD_COLLECTION_HANDLERS;
+    enum gcd_collection_kind kind = x->collection.kind;
+    bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS &&
+                    kind != GCD_COLLECTION_CACHE; /* its advice has a condition of its own */
     suspects_put(s, if_grows ? "If it grows, " : "");
     put_look_for(s, &x->pub, !if_grows);
     suspects_put(s, "%s", grows.before);
