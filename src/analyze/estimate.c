@@ -24,7 +24,7 @@
 #define PAGE_BYTES      (UINT64_C(8) << 20)
 /* Per step of two compared trees: a step of each, what they have in common, and the places by which
  * each finds the other (tree_diff.c). */
-#define DIFF_STEP_BYTES UINT64_C(640)
+#define DIFF_STEP_BYTES UINT64_C(768)
 
 struct shape {
     uint64_t objects, edges, bytes;
