@@ -81,10 +81,9 @@ const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
     return ret;
 }
 
-static void put_text(struct answer *a, const struct gcd_text *t, bool raw)
+void answer_put_text(struct answer *a, const struct gcd_text *t, const char *secret)
 {
     char shown[ANSWER_QUOTED_BYTES];
-    const char *secret = !raw && t->utf8 != NULL ? gcd_secret_name(t->utf8, t->bytes) : NULL;
     if (t->utf8 == NULL) {
         answer_text(a, "shown", "(only its hash is known)");
         return;
@@ -163,7 +162,7 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
         return gcd_fail_nomem(err, "listing strings");
     for (size_t i = 0; i < of->row_count; i++) {
         const struct gcd_duplicate *r = of->rows[i];
-        struct gcd_text t = gcd_values_text(of->values, r->text);
+        struct gcd_text t = gcd_values_text(of->view.values, r->text);
         answer_row(a);
         answer_count(a, "count", r->count);
         answer_count(a, "bytes", r->bytes);
@@ -173,7 +172,7 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
         if (arrays)
             answer_text(a, "type", gcd_names_get(gcd_session_names(of->session), r->type));
         else
-            put_text(a, &t, of->raw);
+            answer_put_text(a, &t, gcd_values_secret(&of->view, &t));
         answer_format(a, "hash", "%016" PRIx64, t.hash);
         put_holders(a, of, r->text, &next);
     }

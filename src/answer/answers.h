@@ -10,6 +10,7 @@
 #include <gcdumpc/session.h>
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/duplicates.h>
+#include <gcdumpc/unstable/exceptions.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
@@ -129,12 +130,11 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
 
 struct answer_of_duplicates {
     struct gcd_session *session;
-    const struct gcd_values *values;
+    struct gcd_values_view view;
     const struct gcd_duplicate *const *rows; /* [row_count] that are shown */
     size_t row_count;
     const struct gcd_duplicate_holder *holders; /* [holder_count] of gcd_duplicates_holders */
     size_t holder_count;
-    bool raw; /* secrets are not masked */
 };
 extern const struct answer_shape answer_strings_shape, answer_arrays_shape;
 gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
@@ -143,6 +143,21 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
 #define ANSWER_QUOTED_BYTES 512
 const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
                           char ret[ANSWER_QUOTED_BYTES]);
+/* T in the columns "shown", "text", "cut" and "masked", but for what it looks like: SECRET, NULL =
+ * nothing to hide. */
+void answer_put_text(struct answer *a, const struct gcd_text *t, const char *secret);
+
+/* ---- answer_exceptions.c ---- */
+
+struct answer_of_exceptions {
+    struct gcd_session *session;
+    const struct gcd_exceptions *exceptions;
+    struct gcd_values_view view; /* without values: no messages */
+    uint64_t most;               /* groups */
+};
+extern const struct answer_shape answer_exceptions_shape;
+gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,
+                             struct gcd_error *err);
 
 /* ---- answer_keys.c: the keys of dictionaries ---- */
 

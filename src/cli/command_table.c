@@ -158,6 +158,16 @@ static const struct cli_command commands[] = {
       "anywhere.  20 lines\n"
       "are shown unless --top is given; --json and --csv have all.\n",
       "  gcdumpc strings core.1234\n" },
+    { "exceptions", "FILE", "show which exceptions are in memory, with their messages",
+      CLI_EXCEPTIONS,
+      "Shows the exceptions by type, inner exception and message, and how many of them were "
+      "thrown.  The messages need\n"
+      "--show-values, and a core file, --direct, or a recording made with \"gcdumpc collect "
+      "--values strings\".\n\n"
+      "A caught exception is garbage.  With --direct, or of a core file, --with-dead shows these, "
+      "too.  20 lines are shown\n"
+      "unless --top is given; --json and --csv have all.\n",
+      "  gcdumpc exceptions core.1234 --with-dead --show-values\n" },
     { "sites", "--pid N | FILE", "show which lines allocated what is still alive", CLI_SITES,
       "Samples the allocations of a process for --window, with their stacks, and follows the "
       "sampled objects through\n"
@@ -278,7 +288,7 @@ const char *cli_about_files(const struct cli_command *c)
     if ((c->bit & (CLI_DIFF | CLI_TREND | CLI_SQL)) != 0)
         return FILES_TEXT;
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS |
-                   CLI_ASYNC | CLI_STRINGS | CLI_SITES | CLI_BROWSE)) != 0)
+                   CLI_ASYNC | CLI_STRINGS | CLI_EXCEPTIONS | CLI_SITES | CLI_BROWSE)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";
     return "";
 }

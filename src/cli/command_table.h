@@ -15,23 +15,24 @@ struct cli_command {
     const char *examples; /* one per line */
 };
 
-#define CLI_COLLECT  1u
-#define CLI_CONVERT  2u
-#define CLI_INFO     4u
-#define CLI_REPORT   8u
-#define CLI_PS       16u
-#define CLI_RETAINED 32u
-#define CLI_PATHS    64u
-#define CLI_RUN      32768u
-#define CLI_DIFF     256u
-#define CLI_TREND    512u
-#define CLI_LEAKS    1024u
-#define CLI_ASYNC    2048u
-#define CLI_BROWSE   16384u
-#define CLI_SQL      4096u
-#define CLI_MCP      8192u
-#define CLI_STRINGS  65536u
-#define CLI_SITES    131072u
+#define CLI_COLLECT    1u
+#define CLI_CONVERT    2u
+#define CLI_INFO       4u
+#define CLI_REPORT     8u
+#define CLI_PS         16u
+#define CLI_RETAINED   32u
+#define CLI_PATHS      64u
+#define CLI_RUN        32768u
+#define CLI_DIFF       256u
+#define CLI_TREND      512u
+#define CLI_LEAKS      1024u
+#define CLI_ASYNC      2048u
+#define CLI_BROWSE     16384u
+#define CLI_SQL        4096u
+#define CLI_MCP        8192u
+#define CLI_STRINGS    65536u
+#define CLI_SITES      131072u
+#define CLI_EXCEPTIONS 262144u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

@@ -183,6 +183,8 @@ static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
         return cmd_leaks(args);
     case CLI_STRINGS:
         return cmd_strings(args);
+    case CLI_EXCEPTIONS:
+        return cmd_exceptions(args);
     case CLI_ASYNC:
         return cmd_async(args);
     case CLI_SITES:

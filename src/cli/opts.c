@@ -73,7 +73,8 @@ static const char *const choices[][8] = {
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_SITES)
+#define HOLDERS \
+    (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_EXCEPTIONS | CLI_SITES)
 #define COMPARE (CLI_DIFF | CLI_TREND)
 #define ALL                                                                                     \
     (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
@@ -187,6 +188,8 @@ static const struct option_row rows[] = {
     { "show-values", 0, NULL,
       "show the keys of collections, but mask secrets; --show-values=raw: as they are",
       CLI_LEAKS | CLI_BROWSE | CLI_MCP, OPT_SHOW, FIELD(view.values), 0, 0 },
+    { "show-values", 0, NULL, "show messages, but mask secrets; --show-values=raw: as they are",
+      CLI_EXCEPTIONS, OPT_SHOW, FIELD(view.values), 0, 0 },
     { "show-values", 0, NULL,
       "fill the table strings, but mask secrets; --show-values=raw: as they are", CLI_SQL, OPT_SHOW,
       FIELD(view.values), 0, 0 },
@@ -209,7 +212,8 @@ static const struct option_row rows[] = {
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained",
       CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
     { "top", 'n', "N", "only the first N lines",
-      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_SITES | COMPARE,
+      CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_EXCEPTIONS | CLI_SITES |
+          COMPARE,
       OPT_NUMBER, FIELD(view.top), 1, UINT32_MAX },
     { "top", 'n', "N", "types and holders in the summary (100)", OUTPUTS, OPT_NUMBER,
       FIELD(view.top), 1, 100000 },
@@ -283,8 +287,9 @@ static const struct option_row rows[] = {
       OPT_REDACT, FIELD(output.redact), 0, 0 },
     { "values-time", 0, "MS", "read them for at most this long (2000)", CLI_COLLECT | RARE,
       OPT_NUMBER, FIELD(live.values_ms), 1, 1000000 },
-    { "max-string", 0, "N", "keep the first N characters of a text (256)", CLI_STRINGS | OUTPUTS,
-      OPT_NUMBER, FIELD(dump.max_string), 1, GCD_MAX_STRING_LIMIT },
+    { "max-string", 0, "N", "keep the first N characters of a text (256)",
+      CLI_STRINGS | CLI_EXCEPTIONS | OUTPUTS, OPT_NUMBER, FIELD(dump.max_string), 1,
+      GCD_MAX_STRING_LIMIT },
     { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated",
       DUMPS | CLI_MCP, OPT_LIST, FIELD(modules.folders), 0, CLI_MODULE_FOLDERS_MAX },
     { "sysroot", 0, "FOLDER", "look for the files of modules at their paths below it", FILES,

@@ -169,6 +169,11 @@ paths new --type HeapLab.Guest --max-paths 0
 async evening --top 3
 async core --no-modules
 async evening --min-bytes 1K --filter CoffeeShop.*
+exceptions new
+exceptions core --no-modules
+exceptions core --no-modules --top 1 --show-values
+exceptions core --no-modules --with-dead --show-values --json
+exceptions core --no-modules --csv
 strings new
 strings core --no-modules --top 3
 strings core --no-modules --top 2 --show-values

@@ -115,6 +115,21 @@ class Direct(LiveTest):
             r = self.gcdumpc("report", "--pid", target.pid, "--with-dead", status=2)
             self.assertIn("--with-dead needs --direct", r.stderr)
 
+    def test_swallowed_exceptions(self):
+        with Process(str(KEPT), "quiet", program=need(alloc_lab, own_runtime())) as target:
+            seen = {}
+            for options in ((), ("--show-values",), ("--show-values=raw",)):
+                r = json.loads(self.gcdumpc("exceptions", "--pid", target.pid, "--direct", "--with-dead", "--json", *options).stdout)
+                seen[options] = [tuple(row.get(k) for k in ("type", "inner_type", "text", "masked", "count", "thrown"))
+                                 for row in r["exceptions"] if row["thrown"]]
+            timeout, failed = "System.TimeoutException", "System.InvalidOperationException"
+            self.assertEqual(sorted(seen[()]), [(failed, timeout, None, None, 10, 10), (timeout, None, None, None, 10, 10)])
+            outer = [(failed, timeout, f"attempt {i} failed", None, 5, 5) for i in (0, 1)]
+            self.assertEqual(sorted(seen["--show-values",], key=str),
+                             sorted(outer + 2 * [(timeout, None, None, "connection string", 5, 5)], key=str))
+            self.assertEqual(sorted(seen["--show-values=raw",], key=str),
+                             sorted(outer + [(timeout, None, f"password=hunter2;Server=db{i}", None, 5, 5) for i in (0, 1)], key=str))
+
     def test_comparison_with_a_dump_by_events(self):
         with Process(str(KEPT), "quiet", program=need(alloc_lab, own_runtime())) as target:
             self.gcdumpc("collect", "--pid", target.pid, "--direct", "--with-dead", "-o", self.path("memory.nettrace"))

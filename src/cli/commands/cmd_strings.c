@@ -103,13 +103,13 @@ static gcd_status make_answer(struct strings *s, enum gcd_duplicate_kind kind,
     gcd_status st = gcd_duplicates_holders(s->duplicates, &about, context, &holders, err);
     if (st != GCD_OK)
         return st;
+    bool raw = s->args->view.values == CLI_VALUES_RAW;
     struct answer_of_duplicates of = { .session = s->d.session,
-                                       .values = s->values,
+                                       .view = { s->values, raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED },
                                        .rows = c->rows,
                                        .row_count = c->count,
                                        .holders = holders.items,
-                                       .holder_count = holders.count,
-                                       .raw = s->args->view.values == CLI_VALUES_RAW };
+                                       .holder_count = holders.count };
     st = answer_duplicates(&of, kind == GCD_DUPLICATE_ARRAYS, &c->answer, err);
     gcd_duplicate_holders_free(s->duplicates, &holders);
     return st;

@@ -22,6 +22,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args);
 enum cli_exit cmd_sites(const struct cli_args *args);
 enum cli_exit cmd_async(const struct cli_args *args);
 enum cli_exit cmd_strings(const struct cli_args *args);
+enum cli_exit cmd_exceptions(const struct cli_args *args);
 enum cli_exit cmd_browse(const struct cli_args *args);
 enum cli_exit cmd_sql(const struct cli_args *args);
 /* info --events */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocates on all processors without a pause, beside objects that stay: KEPT nodes, each with an array.  Prints their number.
-// "quiet": leaves 1,000 dead objects instead.
+// "quiet": leaves 1,000 dead objects instead, and swallows 20 exceptions.
 using System.Globalization;
 using System.Runtime.CompilerServices;
 
@@ -32,7 +32,10 @@ static class Program
         for (int i = 0; busy && i < Environment.ProcessorCount; i++)
             new Thread(Allocate) { IsBackground = true, Name = "allocate" }.Start(i);
         if (!busy)
+        {
             Leave(1000);
+            Swallow(10);
+        }
         Console.WriteLine("{\"kept\": " + kept.ToString(CultureInfo.InvariantCulture) + ", \"runtime\": \"" + Environment.Version + "\"}");
         Console.In.ReadToEnd();
         GC.KeepAlive(s_first);
@@ -43,6 +46,34 @@ static class Program
     {
         for (int i = 0; i < count; i++)
             GC.KeepAlive(new Scrap());
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Swallow(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            try
+            {
+                Fail(i);
+            }
+            catch (InvalidOperationException)
+            {
+            }
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Fail(int i)
+    {
+        try
+        {
+            throw new TimeoutException("password=hunter2;Server=db" + i % 2);
+        }
+        catch (TimeoutException e)
+        {
+            throw new InvalidOperationException("attempt " + i % 2 + " failed", e);
+        }
     }
 
     static void Allocate(object? seed)

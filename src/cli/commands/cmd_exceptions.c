@@ -1,0 +1,146 @@
+#include <jansson.h>
+#include <stdio.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/exceptions.h>
+#include <gcdumpc/unstable/graph/graph_places.h>
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "answer/answers.h"
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/dump_verdict.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "output/document.h"
+#include "output/json_out.h"
+#include "term/message.h"
+#include "term/progress.h"
+
+#define DEFAULT_ROWS 20u
+
+struct exceptions {
+    const struct cli_args *args;
+    struct cli_dump d;
+    struct gcd_values_view view;
+    struct gcd_exceptions *found;
+    struct answer *answer;
+};
+
+static enum cli_exit analyse(struct exceptions *s)
+{
+    const struct cli_view_args *view = &s->args->view;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context_steps(s->args, "looking for exceptions");
+    const struct gcd_fields *fields;
+    context.alloc = cli_alloc();
+    if (view->values != CLI_VALUES_HIDDEN)
+        s->view = gcd_session_values(s->d.session);
+    if (gcd_session_fields(s->d.session, &context, &fields, &err) != GCD_OK ||
+        gcd_exceptions_new(s->d.graph, fields, s->view.values, &context, &s->found, &err) != GCD_OK)
+        return cli_fail(s->d.subject, &err);
+    struct answer_of_exceptions of = { .session = s->d.session,
+                                       .exceptions = s->found,
+                                       .view = s->view,
+                                       .most = view->top != 0            ? view->top
+                                               : view->json || view->csv ? UINT64_MAX
+                                                                         : DEFAULT_ROWS };
+    if (answer_exceptions(&of, &s->answer, &err) != GCD_OK)
+        return cli_fail(s->d.subject, &err);
+    cli_progress_end();
+    return CLI_DONE;
+}
+
+struct totals {
+    uint64_t count, thrown;
+};
+
+static struct totals totals_of(const struct exceptions *s)
+{
+    struct totals t = { 0, 0 };
+    for (size_t i = 0; i < gcd_exceptions_count(s->found); i++) {
+        const struct gcd_exception *x = gcd_exceptions_at(s->found, i);
+        t.count += x->count;
+        t.thrown += x->thrown;
+    }
+    return t;
+}
+
+/* Why exceptions, or facts about them, are not there. */
+static void print_notes(const struct exceptions *s)
+{
+    const struct gcd_image_facts *image = &cli_summary(&s->d)->image;
+    bool hidden = s->args->view.values == CLI_VALUES_HIDDEN;
+    putchar('\n');
+    if (hidden)
+        puts("Messages: --show-values.");
+    else if (s->view.values == NULL)
+        puts("No messages: a core file has them, and a recording made with gcdumpc collect "
+             "--values strings.");
+    if (!gcd_graph_has_places(s->d.graph))
+        puts("Messages and inner exceptions only where they are certain, and not which were "
+             "thrown: a core file, or\n--direct, has all of that.");
+    if (!image->with_dead)
+        printf("Without those that are garbage, such as most that were caught%s.\n",
+               image->made_from[0] != '\0' ? ": --with-dead" : "");
+}
+
+static enum cli_exit print_text(const struct exceptions *s)
+{
+    struct totals t = totals_of(s);
+    uint64_t rows = answer_plain_rows(s->answer);
+    cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
+    printf("Exceptions: %s", GCD_DIGITS(t.count));
+    if (gcd_graph_has_places(s->d.graph))
+        printf(", of which %s %s thrown", GCD_DIGITS(t.thrown),
+               gcd_by_number(t.thrown, "was", "were"));
+    puts(".");
+    if (rows > 0) {
+        putchar('\n');
+        if (!render_text(s->answer, stdout) && !ferror(stdout))
+            return cli_no_memory(s->d.subject);
+    }
+    if (rows < s->answer->total)
+        printf("(%s more; --top shows more)\n", GCD_DIGITS(s->answer->total - rows));
+    print_notes(s);
+    return CLI_DONE;
+}
+
+static json_t *json_head(const struct exceptions *s)
+{
+    struct totals t = totals_of(s);
+    json_t *o = cli_json_head(s->d.subject);
+    cli_json_count(o, "count", t.count);
+    if (gcd_graph_has_places(s->d.graph))
+        cli_json_count(o, "thrown", t.thrown);
+    if (s->view.values != NULL)
+        json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->view.values)));
+    return o;
+}
+
+static enum cli_exit print_all(const struct exceptions *s)
+{
+    const struct cli_view_args *view = &s->args->view;
+    struct cli_titled answers[] = { { .key = "exceptions", .answer = s->answer } };
+    return !view->json && !view->csv
+               ? print_text(s)
+               : cli_print_answers(s->args, &s->d, view->json ? json_head(s) : NULL, answers, 1);
+}
+
+enum cli_exit cmd_exceptions(const struct cli_args *args)
+{
+    struct exceptions s = { .args = args };
+    enum cli_exit e = cli_open_session(args, CLI_NEED_GRAPH, &s.d);
+    if (e == CLI_DONE)
+        e = analyse(&s);
+    if (e == CLI_DONE)
+        e = cli_finish(args, &s.d, print_all(&s), 0);
+    answer_free(s.answer);
+    gcd_exceptions_free(s.found);
+    cli_close(&s.d);
+    return e;
+}
