@@ -7,6 +7,7 @@ SiteLab (tests/live/site_lab) allocates RATE MB per second, or as much as it can
 window of sites, then in that of sites --no-movement, RUNS times in turn, and the table has medians.
 
 requests: per second, and per second of processor time, which a busy machine hardly changes.
+paused: how long garbage collections held the process, of each second; the heap walk is not in it.
 hiccup: the longest time that a thread of the process which wants to run every millisecond did not run.
 events: that gcdumpc received per second in the window.
 """
@@ -48,7 +49,7 @@ class Watched:
     def __init__(self, program, rate, server):
         environment = {**os.environ, **({"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"} if server else {})}
         self.process = subprocess.Popen([program, str(rate)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
-        self.requests, self.cpu, self.hiccups = Series(), Series(), []
+        self.requests, self.cpu, self.paused_us, self.hiccups = Series(), Series(), Series(), []
         threading.Thread(target=self.read, daemon=True).start()
         time.sleep(3)
 
@@ -58,6 +59,7 @@ class Watched:
             if when.isdigit():
                 now = dict(w.split("=") for w in words)
                 self.requests.add(int(now["requests"]), int(when))
+                self.paused_us.add(int(now["paused_us"]), int(when))
                 self.hiccups.append((int(when), int(now["hiccup_us"]) / 1000))
                 with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
                     fields = f.read().rpartition(")")[2].split()
@@ -65,8 +67,8 @@ class Watched:
 
     def result(self, begin, end, received):
         seconds, requests = (end - begin) / 1000, self.requests.growth(begin, end)
-        return [requests / seconds, requests / self.cpu.growth(begin, end), max(h for when, h in self.hiccups if begin < when <= end + 200),
-                received / seconds / 1000]
+        return [requests / seconds, requests / self.cpu.growth(begin, end), self.paused_us.growth(begin, end) / seconds / 1000,
+                max(h for when, h in self.hiccups if begin < when <= end + 200), received / seconds / 1000]
 
 
 def received_by(process, series):
@@ -112,7 +114,7 @@ def main():
         import lab_programs
         from live_support import own_runtime
         lab = lab_programs.program("SiteLab", own_runtime(), "built")
-    print("| GC, MB/s | | requests/s | per CPU s | hiccup, ms | events, KB/s |\n|---|---|---:|---:|---:|---:|")
+    print("| GC, MB/s | | requests/s | per CPU s | paused, ms/s | hiccup, ms | events, KB/s |\n|---|---|---:|---:|---:|---:|---:|")
     for gc in options.gc.split(","):
         for rate in options.rates.split(","):
             target = Watched(lab, rate, gc == "server")
@@ -123,7 +125,8 @@ def main():
             target.process.kill()
             for way, found in rows.items():
                 numbers = [statistics.median(column) for column in zip(*found)]
-                print(f"| {gc}, {rate} | {way} | {numbers[0]:,.0f} | {numbers[1]:,.0f} | {numbers[2]:,.0f} | {numbers[3]:,.0f} |", flush=True)
+                print(f"| {gc}, {rate} | {way} | {numbers[0]:,.0f} | {numbers[1]:,.0f} | {numbers[2]:.1f} | {numbers[3]:,.0f} | "
+                      f"{numbers[4]:,.0f} |", flush=True)
 
 
 if __name__ == "__main__":
