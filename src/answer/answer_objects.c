@@ -15,14 +15,15 @@
 
 /* ---- objects ---- */
 
+/* What put_object fills. */
+#define OBJECT_COLUMNS                                                                          \
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES), COLUMN("share", "Share", ANSWER_SHARE), \
+        COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("object", "Object", ANSWER_TEXT),        \
+        DETAIL("address", ANSWER_ADDRESS), DETAIL("node", ANSWER_COUNT),                        \
+        COLUMN("type", "Type", ANSWER_TEXT)
+
 static const struct answer_column object_columns[] = {
-    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
-    COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("object", "Object", ANSWER_TEXT),
-    DETAIL("address", ANSWER_ADDRESS),
-    DETAIL("node", ANSWER_COUNT),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    OBJECT_COLUMNS,
     COLUMN("held_by", "Held by", ANSWER_TEXT),
     DETAIL("dominator", ANSWER_COUNT),
     DETAIL("field", ANSWER_TEXT),
@@ -32,13 +33,7 @@ static const struct answer_column object_columns[] = {
 const struct answer_shape answer_objects_shape = ANSWER_SHAPE(object_columns);
 
 static const struct answer_column neighbour_columns[] = {
-    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
-    COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("object", "Object", ANSWER_TEXT),
-    DETAIL("address", ANSWER_ADDRESS),
-    DETAIL("node", ANSWER_COUNT),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    OBJECT_COLUMNS,
     FIELD("field", ANSWER_TEXT),
 };
 const struct answer_shape answer_neighbours_shape = ANSWER_SHAPE(neighbour_columns);
@@ -159,24 +154,6 @@ static void put_neighbour_field(struct answer *a, const struct answer_of_heap *o
         answer_format(a, "field", "%s", label);
 }
 
-/* The objects of LIST beside its subject. */
-static gcd_status list_neighbours(const struct answer_of_heap *of, const struct gcd_node_list *list,
-                                  struct answer *a, struct gcd_error *err)
-{
-    const struct gcd_dominators *d;
-    const struct gcd_fields *fields;
-    GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
-    GCD_TRY(gcd_session_fields(of->session, of->call, &fields, err));
-    a->first = of->page.first < list->count ? of->page.first : list->count;
-    a->total = list->count;
-    for (uint64_t i = a->first;
-         i < list->count && (of->page.most == 0 || i - a->first < of->page.most); i++) {
-        put_object(a, of, d, list->nodes[i]);
-        put_neighbour_field(a, of, fields, list->nodes[i]);
-    }
-    return GCD_OK;
-}
-
 gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_list *list,
                        struct answer **ret, struct gcd_error *err)
 {
@@ -184,14 +161,13 @@ gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_li
     const struct gcd_dominators *d;
     uint64_t first = of->page.first < list->count ? of->page.first : list->count,
              n = list->count - first;
+    const struct gcd_fields *fields = NULL; /* of references to the subject, or from it */
     *ret = NULL;
-    if (of->list != ANSWER_OBJECTS) {
-        if ((*ret = answer_new(NULL, &answer_neighbours_shape)) == NULL)
-            return gcd_fail_nomem(err, "listing objects");
-        return list_neighbours(of, list, *ret, err);
-    }
     GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
-    struct answer *a = *ret = answer_new(NULL, &answer_objects_shape);
+    if (of->list != ANSWER_OBJECTS)
+        GCD_TRY(gcd_session_fields(of->session, of->call, &fields, err));
+    struct answer *a = *ret =
+        answer_new(NULL, fields != NULL ? &answer_neighbours_shape : &answer_objects_shape);
     if (of->page.most != 0 && n > of->page.most)
         n = of->page.most;
     struct holder *holders = a != NULL && of->holders
@@ -204,12 +180,15 @@ gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_li
     for (uint64_t i = 0; i < n && of->holders; i++)
         holders[i] = (struct holder){ list->nodes[first + i], SIZE_MAX };
     gcd_status st = of->holders ? find_roots(of, &a->alloc, holders, (size_t)n, err) : GCD_OK;
-    for (size_t i = 0; i < sizeof of_holders / sizeof *of_holders && !of->holders; i++)
+    bool hides = !of->holders && fields == NULL;
+    for (size_t i = 0; i < sizeof of_holders / sizeof *of_holders && hides; i++)
         answer_hide(a, of_holders[i]);
     for (uint64_t i = first; i < first + n && st == GCD_OK; i++) {
         put_object(a, of, d, list->nodes[i]);
         if (of->holders)
             put_holder(a, of, d, list->nodes[i], holder_of(holders, (size_t)n, list->nodes[i]));
+        if (fields != NULL)
+            put_neighbour_field(a, of, fields, list->nodes[i]);
     }
     gcd_mem_free(&a->alloc, holders, (size_t)(n + 1) * sizeof *holders);
     return st;

@@ -352,7 +352,7 @@ static bool field_by_place(const struct gcd_fields *f, uint32_t node, size_t edg
     } else if (gcd_graph_edge_place(f->graph, node, edges - 1) >= t->slot_count) {
         return false;
     }
-    if (place >= t->slot_count || !may_refer(f, &f->slots[t->first_slot + place], to))
+    if (place >= t->slot_count || !place_may(f, t, place + 1, to))
         return false;
     *ret = nothing(array);
     add_candidate(f, t->first_slot + place, ret);
@@ -417,8 +417,8 @@ static bool places_from_graph(const struct gcd_fields *f, uint32_t node, uint32_
         return false;
     for (size_t i = 0; i < n; i++) {
         ret[i] = gcd_graph_edge_place(f->graph, node, i);
-        if (ret[i] >= t->slot_count || !may_refer(f, &f->slots[t->first_slot + ret[i]],
-                                                  gcd_graph_node_type(f->graph, edges[i])))
+        if (ret[i] >= t->slot_count ||
+            !place_may(f, t, ret[i] + 1, gcd_graph_node_type(f->graph, edges[i])))
             return false;
     }
     return true;
@@ -430,11 +430,12 @@ void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
     uint32_t p = 0;
-    bool fits = n <= t->slot_count + 1u, known = places_from_graph(f, node, ret);
-    for (size_t i = 0; i < n && known; i++)
-        ret[i] += t->first_slot;
-    if (known)
+    bool fits = n <= t->slot_count + 1u;
+    if (places_from_graph(f, node, ret)) {
+        for (size_t i = 0; i < n; i++)
+            ret[i] += t->first_slot;
         return;
+    }
     for (size_t i = 0; i < n && fits; i++, p++) { /* the leftmost place of each */
         p = next_place(f, t, p, gcd_graph_node_type(f->graph, edges[i]));
         fits = p <= t->slot_count;
