@@ -487,6 +487,13 @@ gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t 
     return graph_resolver_add(&b->resolver, targets, n) ? GCD_OK : no_memory(err);
 }
 
+/* Where the references of NODE that have come end. */
+static uint64_t end_of_edges(const struct gcd_build *b, uint32_t node)
+{
+    bool last = node + 1 >= b->next_node;
+    return last ? b->g->edge_count : graph_starts_of(&b->g->starts, node + 1);
+}
+
 /* Keeps the places of the last N references. */
 static bool put_places(struct gcd_build *b, const uint32_t *places, size_t n)
 {
@@ -495,10 +502,10 @@ static bool put_places(struct gcd_build *b, const uint32_t *places, size_t n)
     g->places.on = true;
     for (size_t i = 0; i < n; i++) {
         uint64_t edge = g->places.edges;
-        for (; edge >= end; b->placed += edge >= end) {
-            bool last = b->placed + 1 >= b->next_node;
+        if (edge >= end) {
+            while (edge >= (end = end_of_edges(b, b->placed)))
+                b->placed++;
             first = graph_starts_of(&g->starts, b->placed);
-            end = last ? g->edge_count : graph_starts_of(&g->starts, b->placed + 1);
         }
         bool unplaced = places[i] == GCD_BUILD_UNPLACED;
         uint64_t follows = edge == first ? 0 : b->next_place,
