@@ -228,7 +228,11 @@ static bool classify(struct follow *f, struct follow_gc *g)
         return false;
     for (size_t i = 0; i < f->sample_count; i++) {
         struct follow_sample *s = &f->samples[i];
-        s->generation = s->time_ns < g->start_ns ? generation_of(f, s->address) : YOUNGER;
+        uint8_t generation = s->time_ns < g->start_ns ? generation_of(f, s->address) : YOUNGER;
+        if (g->type == GCD_GC_BACKGROUND)
+            s->background = generation;
+        else
+            s->generation = generation;
     }
     return true;
 }
@@ -321,6 +325,7 @@ static void apply_start(struct follow *f, const struct gcd_event *ev)
         f->first_number = s.number;
     f->numbered = true;
     f->number = s.number;
+    f->full_began = f->full_began || s.depth >= GEN_OLD;
     *g = (struct follow_gc){ .open = true,
                              .number = s.number,
                              .depth = s.depth,
@@ -343,7 +348,8 @@ static gcd_status apply_ranges(struct follow *f, const struct gcd_event *ev, str
     uint32_t count = gcd_cur_u32(&c);
     gcd_cur_skip(&c, 2);
     const uint8_t *p = gcd_cur_array(&c, count, item);
-    if (!f->numbered) /* of a collection that began before the recording */
+    /* of a collection that began before the recording: a background one can have others in it */
+    if (!f->numbered || (!g->open && !f->full_began))
         return GCD_OK;
     if (c.err != GCD_OK || !g->open) {
         follow_lose(f, GEN_OLD);
@@ -434,7 +440,7 @@ static gcd_status judge(struct follow *f, struct follow_gc *g, struct gcd_error 
         struct follow_sample s = f->samples[i];
         /* a background collection reports everything that is not free, but decides about old
          * objects only */
-        bool judged = background ? s.generation != YOUNGER && s.generation >= GEN_OLD
+        bool judged = background ? s.background != YOUNGER && s.background >= GEN_OLD
                                  : is_condemned(s.generation, g->depth);
         const struct follow_range *r =
             judged ? range_of(&g->ranges, &s, f->source == GCD_SITE_TICKS) : NULL;
@@ -547,6 +553,7 @@ gcd_status follow_next_trace(struct follow *f, struct gcd_error *err)
 {
     GCD_TRY(follow_flush(f, err));
     f->foreground.open = f->background.open = f->numbered = f->held = f->over = false;
+    f->full_began = false;
     f->gc_end_ns = INT64_MIN;
     f->epoch = 0;
     f->window_closed = true;

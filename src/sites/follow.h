@@ -28,11 +28,13 @@ struct follow_total {
 struct follow_sample {
     uint64_t address, size_bytes;
     uint32_t total;
-    uint8_t generation; /* at the collection that is being applied; YOUNGER = not of its time */
-    uint8_t kind;       /* 0 SOH, 1 LOH, 2 POH */
-    double bytes;       /* that it stands for */
-    int64_t time_ns;    /* for the order; */
-    int64_t born_ns;    /* of its allocation, by the clock of the first recording */
+    /* at the foreground collection that is being applied, and at the background one; YOUNGER = not
+     * of its time */
+    uint8_t generation, background;
+    uint8_t kind;    /* 0 SOH, 1 LOH, 2 POH */
+    double bytes;    /* that it stands for */
+    int64_t time_ns; /* for the order; */
+    int64_t born_ns; /* of its allocation, by the clock of the first recording */
 };
 
 struct follow_range {
@@ -123,6 +125,8 @@ struct follow {
     uint32_t number;       /* the highest number of a collection */
     uint32_t first_number; /* of this recording */
     uint32_t finished;     /* the highest number of a foreground collection that was applied */
+    /* a full collection began in this recording: no earlier background one runs any longer */
+    bool full_began;
     /* of the collection of the walk, 0 = not known; what follows it is of no interest */
     uint32_t last_number;
     bool over;

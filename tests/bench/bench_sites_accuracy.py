@@ -7,8 +7,8 @@
 A run is a rate of churn in MB/s; the others have 100: words for SiteLab, and options of sites.  SiteLab and its counters are those of
 tests/live/test_sites.
 
-recall: samples of the leaks found alive.  false: samples of the churn, or of the rings, called alive, of all that are alive (--no-movement: of a
-type and size that the heap has).
+recall: samples of the leaks found alive.  lost: those counted and said as such; what is in neither is missing.
+false: samples of the churn, or of the rings, called alive, of all that are alive (--no-movement: of a type and size that the heap has).
 worst: of the five lines, the largest distance from the leaked bytes, in standard errors of the sampling.  bytes: found over leaked.
 """
 import argparse
@@ -41,18 +41,19 @@ def measure(live, program, runtime, gc, run):
         got = json.loads(r.stdout)
         begin, end = got["window_begin_unix_ms"], got["window_begin_unix_ms"] + got["window_ms"]
         leaked = {name: target.leaked(name, begin, end) for name in SIZES}
-    alive = samples = found = 0
+    alive = samples = lost = found = 0
     worst = (0, "")
     for name, line in live.site_lines().items():
         rows = [s for s in got["sites"] if s["line"] == line and s["type"].endswith("[]")]
         alive += sum(s["alive_samples"] for s in rows)
         samples += sum(s["samples"] for s in rows)
+        lost += sum(s["lost_samples"] for s in rows)
         estimate = sum(s["bytes"] for s in rows)
         found += estimate
         worst = max(worst, (abs(estimate - leaked[name]) / standard_error(name, leaked[name], live.EVERY), name))
     false = sum(s["alive_samples"] for s in got["sites"] if s["method"] in DEAD)
     total = sum(leaked.values())
-    print(f"| {runtime} | {gc} | {run} | {alive:,} of {samples:,} | {false:,} of {got['alive_samples']:,} | {worst[0]:.1f} ({worst[1]}) | "
+    print(f"| {runtime} | {gc} | {run} | {alive:,} of {samples:,} | {lost} | {false:,} of {got['alive_samples']:,} | {worst[0]:.1f} ({worst[1]}) | "
           f"{found / total:.3f} |", flush=True)
     return found, total
 
@@ -67,11 +68,11 @@ def main():
     os.environ.setdefault("GCDUMPC_BUILD", os.path.abspath(options.build))
     sys.path[:0] = [os.path.join(HERE, "..", "live")]
     import test_sites as live
-    print("| .NET | GC | run | recall | false | worst, σ | bytes |\n|---:|---|---|---:|---:|---|---:|")
+    print("| .NET | GC | run | recall | lost | false | worst, σ | bytes |\n|---:|---|---|---:|---:|---:|---|---:|")
     for run in options.runs.split(","):
         sums = [measure(live, os.path.join(options.build, "gcdumpc"), int(runtime), gc, run)
                 for gc in options.gc.split(",") for runtime in options.runtimes.split(",")]
-        print(f"| all | | {run} | | | | {sum(s[0] for s in sums) / sum(s[1] for s in sums):.3f} |", flush=True)
+        print(f"| all | | {run} | | | | | {sum(s[0] for s in sums) / sum(s[1] for s in sums):.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -140,6 +140,27 @@ static void test_a_background_collection_decides_about_old_and_earlier_objects_o
     done(&l);
 }
 
+/* A foreground collection can lie between the ranges of a background one and its end. */
+static void test_a_background_collection_judges_what_was_old_at_its_ranges(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0x9000, 48); /* becomes old after the ranges */
+    site_sample(&l.t, SITE_SAMPLED, 0, 0xd000, 48); /* old and dead */
+    tb_gc_start_full(&l.t, 1, 2, 0, 1);
+    tb_range(&l.t, 1, 0x8000, 0x4000, 0x4000);
+    tb_range(&l.t, 2, 0xc000, 0x4000, 0x4000);
+    site_ranges(&l.t, TB_LIST(struct site_range, { 0x9000, 0, 48 }));
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000); /* younger */
+    site_collect(&l.t, 2, 1, 2, TB_LIST(struct site_range, { 0x9000, 0xe000, 48 }));
+    site_collect(&l.t, 3, 1, 2, TB_LIST(struct site_range, { 0x1000, 0, 48 }));
+    tb_event(&l.t, TB_RUNTIME, 2, 1, "\1\0\0\0\2\0\0\0\1\0", 10);
+    run(&l);
+    check(&l, LEFT(0xe000, 0x20000), 1, 0);
+    done(&l);
+}
+
 /* A background collection that runs has freed it, but not said so yet. */
 static void test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory(void **state)
 {
@@ -311,6 +332,26 @@ static void test_the_end_of_an_unknown_collection_that_began_before_is_harmless(
     done(&l);
 }
 
+/* A background collection began before the recording, and others lie in it: no sample is older. */
+static void test_ranges_of_an_earlier_background_collection_are_harmless(void **state)
+{
+    (void)state;
+    for (uint32_t full = 0; full < 2; full++) {
+        struct lab l;
+        begin(&l);
+        site_collect(&l.t, 5, full * 2, 2, TB_LIST(struct site_range, { 0x5000, 0, 48 }));
+        site_sample(&l.t, SITE_SAMPLED, 0, 0xc000, 48);
+        site_ranges(&l.t, TB_LIST(struct site_range, { 0xd000, 0, 48 }));
+        tb_event(&l.t, TB_RUNTIME, 2, 1, "\4\0\0\0\2\0\0\0\1\0", 10);
+        run(&l);
+        if (full == 0)
+            check(&l, LEFT(0xc000), 0, 0);
+        else /* no background collection runs during a full one: a start is missing */
+            check(&l, NULL, 0, 0, 1);
+        done(&l);
+    }
+}
+
 /* Without ranges, only what cannot move is still known. */
 static void test_collections_that_were_not_followed(void **state)
 {
@@ -430,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_the_whole_object_must_survive),
         cmocka_unit_test(test_ticks_of_large_objects_have_wrong_sizes),
         cmocka_unit_test(test_a_background_collection_decides_about_old_and_earlier_objects_only),
+        cmocka_unit_test(test_a_background_collection_judges_what_was_old_at_its_ranges),
         cmocka_unit_test(test_an_old_object_is_dead_when_another_one_is_moved_to_its_memory),
         cmocka_unit_test(test_a_large_object_is_dead_when_another_one_gets_its_address),
         cmocka_unit_test(test_events_are_followed_in_the_order_of_their_times),
@@ -440,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_a_collection_without_ranges_loses_what_it_condemned),
         cmocka_unit_test(test_damaged_ranges_lose_what_is_followed),
         cmocka_unit_test(test_the_end_of_an_unknown_collection_that_began_before_is_harmless),
+        cmocka_unit_test(test_ranges_of_an_earlier_background_collection_are_harmless),
         cmocka_unit_test(test_collections_that_were_not_followed),
         cmocka_unit_test(test_the_chance_of_a_sample),
         cmocka_unit_test(test_samples_of_one_stack_and_type_are_one_total),
