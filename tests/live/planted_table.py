@@ -1,7 +1,12 @@
 """What a user must find for each leak of Shop (planted/), one line per expectation.
 
     first(SCENARIO, WORDS ..., kind=, path=)    the first suspect: its sentence, with its advice, has all WORDS; its path a type with each of PATH
+    only(SCENARIO, WORDS ..., kind=)            the same, and there is no other suspect
     finding(SCENARIO, WORDS ..., kind=)         some suspect or finding has all WORDS
+    note(SCENARIO, WORDS ...)                   a note has all WORDS, and there is no suspect
+    waiting(SCENARIO, WORDS ...)                what calls wait for has all WORDS, and there is no suspect
+
+NEVER: words that no suspect's sentence, advice or path may have.
 
 A word is a regular expression; the names of the user's types and numbers are exact, spelling of the framework's types is not.
 MISS: the reason why the line does not hold yet.  Such a line must fail; remove MISS when it holds.  ON: the runtimes for which that is true.
@@ -9,21 +14,22 @@ MISS: the reason why the line does not hold yet.  Such a line must fail; remove 
 import collections
 import re
 
-Expectation = collections.namedtuple("Expectation", "scenario what words kind path miss on")
+Expectation = collections.namedtuple("Expectation", "scenario what words kind path miss on never")
 EXPECTATIONS = []
 HEALTHY = [
     "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
     "healthy-configuration", "healthy-compiler", "healthy-timers", "healthy-pipeline", "healthy-tables", "healthy-json", "healthy-pool",
-    "healthy-parallel", "healthy-events", "healthy-regexes",
+    "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads",
 ]
 
 
-def first(scenario, *words, kind=None, path=(), miss=None, on=(8, 9, 10)):
-    EXPECTATIONS.append(Expectation(scenario, "first", words, kind, path, miss, on))
+def _line(what):
+    def add(scenario, *words, kind=None, path=(), miss=None, on=(8, 9, 10), never=()):
+        EXPECTATIONS.append(Expectation(scenario, what, words, kind, path, miss, on, never))
+    return add
 
 
-def finding(scenario, *words, kind=None, miss=None, on=(8, 9, 10)):
-    EXPECTATIONS.append(Expectation(scenario, "finding", words, kind, (), miss, on))
+first, only, finding, note, waiting = map(_line, ("first", "only", "finding", "note", "waiting"))
 
 
 def whole(word):
@@ -154,22 +160,64 @@ first("web-request-services", "RequestJournal", "2,000", "List<")
 first("web-long-polling", "60", "LongPolling")
 first("web-distributed-cache", "2,500", "MemoryCache|MemoryDistributedCache")
 
+# -- kinds that were once answered wrongly --------------------------------------------------------------------------------------------
+COMPILER = ("<>", "DisplayClass", r">d__", "BackingField")
+only("few-boxed-values", r"Invoices\.s_all", "2,000", "Invoice", "List<", never=("[Bb]oxed", "Hashtable"))
+only("async-local-loops", "300 calls of StockRefresh.LoopAsync wait", "AsyncLocal", "Visit.Current", "Visit", "SuppressFlow",
+     never=("timers? (is|are) set", "[Dd]ispose"), miss="it says timers", on=(8, 9, 10))
+only("few-long-chains", r"5 Sketch", "20,000 Change", r"static property Shop\.Workspace\.Current", "in Sketch for what links",
+     never=("adds to it", *COMPILER))
+only("generated-assemblies", r"150 assemblies Microsoft\.GeneratedCode", "never unloaded", "outside of the heap", "new XmlSerializer")
+only("linked-sources", "8,000 callbacks", r"4,000 of them for Download\.Abort|Download\.Abort", "Shutdown.Source", "CreateLinkedTokenSource",
+     "Download should dispose", never=("Linked1CancellationTokenSource",), miss="without the method", on=(8, 9, 10))
+only("sparse-lists", r"Fleet\.s_trucks", r"120 List<Fleet\.Parcel>", "empty", "TrimExcess", never=("never removes",))
+only("attached-values", r"400 Reception\.Remarks", "attached to", r"ConditionalWeakTable<Reception\.Guest", r"Reception\.s_guests",
+     "List<String> with about 250", never=("never removes",))
+note("own-pool", "ArrayPool<Byte>", r"Scans\.s_pool", "24 returned arrays", never=("Byte.*elements",))
+note("healthy-burst", r"ArrayPool<Byte>\.Shared", "returned arrays", "how it works")
+note("healthy-uploads", "MemoryPool|memory pools", "free blocks")
+only("own-threads", "thread-static variables", "24 of them by way of Printers.Ribbon", "live as long as their threads", never=("thread pool",), miss="its thread-static variables are not known", on=(8,))
+only("static-application", "MemoryCache", "4,000", r"ArticlePages\.Page", "in ArticlePages for", "size limit", never=(r"variable Shop\.ArticlePages",))
+only("many-publishers", r"event Auction\.Ended of 100 Auction", "5,000 handlers", "about 50 each", "all methods of Bidder",
+     r"\+= on Auction\.Ended without its -= in Bidder", never=("never removes",))
+waiting("stuck-requests", "40 calls wait in Shop.Turnstile.PassAsync", r"SemaphoreSlim\.WaitAsync")
+only("basic-event", r"event Counter\.Closed ", "3,000 handlers", "all methods of Display", r"RemoveHandler in Display", kind="handlers",
+     never=(r"\+=", r"event Counter\.ClosedEvent"))
+first("compiled-names", r"lambda in Schedule\.Plan", r"static property Shop\.Schedule\.Main", never=COMPILER, miss="a lambda in Schedule", on=(8, 9, 10))
+finding("compiled-names", r"iterators? of Schedule\.Days", never=COMPILER)
+first("log-scopes", "in ImportLoop.ExecuteAsync", "20,000 log scopes", "BeginScope without using", never=("links each",))
+first("thread-stack", "running", "dotnet-stack", never=("never removes",))
 
-def problems(expectation, suspects):
-    """Why none of the SUSPECTS (the first, or all with findings) meets the EXPECTATION; empty if one does."""
-    if not suspects:
-        return ["no suspect" if expectation.what == "first" else "no finding"]
-    each = [_problems(expectation, s) for s in (suspects[:1] if expectation.what == "first" else suspects)]
-    return min(each, key=len)
+
+def problems(expectation, said):
+    """Why what gcdumpc SAID does not meet the EXPECTATION; empty if it does."""
+    what, suspects = expectation.what, said["suspects"]
+    beside = what in ("note", "waiting")
+    found = said["notes" if what == "note" else "waiting"] if beside else suspects
+    if not found:
+        return ["no " + (what if beside or what == "finding" else "suspect")]
+    each = [_problems(expectation, f) for f in (found[:1] if what in ("first", "only") else found)]
+    others = suspects[0 if beside else 1:] if beside or what == "only" else []
+    return min(each, key=len) + [f"another suspect: {s['sentence']}" for s in others] + _never(expectation, suspects)
 
 
-def _problems(expectation, suspect):
-    said = suspect["sentence"] + " " + (suspect.get("advice") or "")
-    missing = [f"no {word} in it" for word in expectation.words if re.search(_spelled(word), said) is None]
-    if expectation.kind is not None and suspect["kind"] != expectation.kind:
-        missing.append(f"{suspect['kind']} instead of {expectation.kind}")
-    types = [step["type"] or "" for step in suspect.get("path") or []]
-    return missing + [f"no {want} on the path" for want in expectation.path if not any(re.search(want, t) for t in types)]
+def _said(one):
+    return one["sentence"] + " " + (one.get("advice") or "")
+
+
+def _types(suspect):
+    return [step["type"] or "" for step in suspect.get("path") or []]
+
+
+def _problems(expectation, one):
+    missing = [f"no {word} in it" for word in expectation.words if re.search(_spelled(word), _said(one)) is None]
+    if expectation.kind is not None and one["kind"] != expectation.kind:
+        missing.append(f"{one['kind']} instead of {expectation.kind}")
+    return missing + [f"no {want} on the path" for want in expectation.path if not any(re.search(want, t) for t in _types(one))]
+
+
+def _never(expectation, suspects):
+    return [f"{word} is said" for s in suspects for word in expectation.never if re.search(word, " ".join([_said(s), *_types(s)]))]
 
 
 def _spelled(word):
