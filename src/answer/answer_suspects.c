@@ -61,6 +61,9 @@ static const struct answer_column suspect_columns[] = {
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
     DETAIL("retained_bytes", ANSWER_BYTES),
     COLUMN("share", "Share", ANSWER_SHARE),
+    DETAIL("bytes_before", ANSWER_BYTES),
+    COLUMN("bytes_delta", "+/-", ANSWER_BYTES_DELTA),
+    FIELD("grown", ANSWER_TEXT),
     COLUMN("what", "Holds", ANSWER_TEXT),
     DETAIL("overlaps", ANSWER_FLAG),
     FIELD("type", ANSWER_TEXT),
@@ -432,10 +435,16 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
     struct answer *a = *ret = answer_new(NULL, &answer_suspects_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing suspects");
+    if (of->older == NULL) {
+        answer_hide(a, "bytes_before");
+        answer_hide(a, "bytes_delta");
+        answer_hide(a, "grown");
+    }
     a->first = first;
     a->total = n;
     for (size_t i = first; i < n && (of->page.most == 0 || i - first < of->page.most); i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(of->shown, i);
+        const struct gcd_suspect *s =
+            gcd_suspects_get(of->shown, of->order != NULL ? of->order[i] : i);
         answer_row(a);
         answer_count(a, "number", i + 1);
         answer_text(a, "kind", gcd_suspect_kind_name(s->kind));
@@ -447,12 +456,18 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
         answer_count(a, "retained_bytes", s->retained_bytes);
         if (!gcd_suspect_kind_is_free(s->kind))
             answer_share(a, "share", s->bytes, gcd_suspects_heap_bytes(of->suspects));
+        if (of->older != NULL)
+            answer_suspect_growth(a, of, s);
         answer_text(a, "what", s->what);
         answer_flag(a, "overlaps", s->overlaps);
         put_place(a, of, s);
         answer_text(a, "sentence", s->sentence);
-        answer_text(a, "advice", s->advice);
-        answer_text(a, "evidence", s->evidence);
+        if (of->older != NULL) {
+            answer_grown_advice(a, of, s);
+        } else {
+            answer_text(a, "advice", s->advice);
+            answer_text(a, "evidence", s->evidence);
+        }
         put_elements(a, of, s);
         put_rows(a, of, s);
         gcd_status st = put_sites(a, of, s) ? put_keys(a, of, s, err)

@@ -187,6 +187,34 @@ extern const struct answer_shape answer_object_paths_shape;
 gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer **ret,
                                struct gcd_error *err);
 
+/* ---- answer_growth.c: how suspects have grown ---- */
+
+/* What is kept of an older dump: its suspects by kind and place, and its types. */
+struct answer_older;
+/* Copies what it needs; SUSPECTS: of OLDER.  Free *RET in any case. */
+gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_suspects *suspects,
+                            struct answer_older **ret, struct gcd_error *err);
+void answer_older_free(struct answer_older *o);
+/* Adds the newer dump, once, before the functions below. */
+gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
+                              const struct gcd_suspects *suspects, struct gcd_error *err);
+uint64_t answer_older_heap_bytes(const struct answer_older *o);
+
+struct answer_growth {
+    bool known; /* the older dump has a suspect of the same kind and place */
+    uint64_t bytes_before, bytes;
+    uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
+    uint64_t objects[2]; /* of that type, in the older and in the newer heap */
+    uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
+    double share;        /* of the growth of the heap; 0 = the heap has grown by less */
+    bool worth;          /* a tenth of that growth, or any if the heap has not grown */
+};
+struct answer_growth answer_growth_of(const struct answer_older *o, const struct gcd_session *newer,
+                                      const struct gcd_suspect *s);
+/* Fills ORDER[number of SUSPECTS], the most grown first; *RET_WORTH of them are worth a word. */
+bool answer_order_by_growth(const struct answer_older *o, const struct gcd_session *newer,
+                            const struct gcd_suspects *suspects, size_t *order, size_t *ret_worth);
+
 /* ---- answer_suspects.c ---- */
 
 /* "field" and "element" of the reference F, if they are certain. */
@@ -199,6 +227,9 @@ struct answer_of_suspects {
     const struct gcd_dominators *dominators;
     const struct gcd_origins *origins;
     struct answer_page page;
+    /* an older dump of the same program, and the order of the suspects; NULL = none */
+    const struct answer_older *older;
+    const size_t *order;
 };
 extern const struct answer_shape answer_suspects_shape, answer_parts_shape, answer_notes_shape;
 gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
@@ -217,6 +248,12 @@ uint32_t answer_suspect_collection(const struct answer_of_suspects *of,
  */
 gcd_status answer_suspect_keys(const struct answer_of_suspects *of, const struct gcd_suspect *s,
                                struct answer *groups, const char **ret, struct gcd_error *err);
+/* The cells about the growth of S since OF->older. */
+void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
+                           const struct gcd_suspect *s);
+/* Its advice, and how sure it is, as growth tells. */
+void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
+                         const struct gcd_suspect *s);
 /* What is large and no fault. */
 struct answer *answer_notes(const struct answer_of_suspects *of);
 /* The path of S from its root, for people; FOLDS: without hidden steps. */

@@ -3,6 +3,7 @@
 #include <gcdumpc/unstable/text/shown.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cur.h"
@@ -226,4 +227,21 @@ const char *gcd_module_name(const char *path, size_t *ret_n)
         n -= 4;
     *ret_n = n;
     return s;
+}
+
+const char *gcd_text_size(uint64_t bytes, char buf[GCD_TEXT_SIZE_BYTES])
+{
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double v = (double)bytes / 1024;
+    size_t unit = 0;
+    for (; v >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        v /= 1024;
+    if (bytes < 1000)
+        (void)snprintf(buf, GCD_TEXT_SIZE_BYTES, "%u byte%s", (unsigned)bytes,
+                       bytes == 1 ? "" : "s");
+    else if (bytes < 1024)
+        (void)snprintf(buf, GCD_TEXT_SIZE_BYTES, "1,%03u bytes", (unsigned)bytes - 1000);
+    else
+        (void)snprintf(buf, GCD_TEXT_SIZE_BYTES, "%.1f %s", v, units[unit]);
+    return buf;
 }

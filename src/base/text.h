@@ -63,4 +63,8 @@ const char *gcd_file_name(const char *path);
 /* The name of a module's file without folder and suffix (.dll, .exe): *RET_N bytes in PATH. */
 const char *gcd_module_name(const char *path, size_t *ret_n);
 
+#define GCD_TEXT_SIZE_BYTES 32
+/* "1.8 MiB", or "1 byte", in BUF. */
+const char *gcd_text_size(uint64_t bytes, char buf[GCD_TEXT_SIZE_BYTES]);
+
 #endif

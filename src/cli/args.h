@@ -129,6 +129,7 @@ struct cli_view_args {
     enum cli_values values;                  /* which values are shown */
     bool findings;                           /* all kinds that were searched for */
     uint64_t share_percent;                  /* share of the heap that makes a suspect */
+    double share;                            /* of the heap, instead of that; 0 = not set */
     const char *fail_if[CLI_THRESHOLDS_MAX]; /* in the given order; NULL after the last */
 };
 

@@ -119,8 +119,12 @@ static const struct cli_command commands[] = {
       "a suspect of\n"
       "any size, because it takes memory outside of the heap.  Without suspects, the largest "
       "consumers are shown.\n"
-      "-o FILE.html writes all suspects to a page, with an overview of the whole heap.\n" FOLDED,
-      "  gcdumpc leaks shop.nettrace.gz\n" },
+      "-o FILE.html writes all suspects to a page, with an overview of the whole heap.\n"
+      "Two dumps, the older one first, or an older dump and a process: shows what has grown, the "
+      "most first, even\n"
+      "if one dump alone would not make it a suspect.\n" FOLDED,
+      "  gcdumpc leaks shop.nettrace.gz\n"
+      "  gcdumpc leaks monday.nettrace.gz friday.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is "
       "awaited, such as\n"

@@ -23,6 +23,14 @@ def cache(orders=100, each=100_000):
     return heap(objects, [("app", "s_app")])
 
 
+def two_caches(pages, carts):
+    """A large cache of pages, and another one of carts."""
+    objects = {"pages": ("Shop.Page[]", 24 + 8 * pages, [f"page{i}" for i in range(pages)]),
+               "carts": ("Shop.Cart[]", 24 + 8 * carts, [f"cart{i}" for i in range(carts)])}
+    objects |= {f"page{i}": ("Shop.Page", 20_000, []) for i in range(pages)} | {f"cart{i}": ("Shop.Cart", 2000, []) for i in range(carts)}
+    return heap(objects, [("pages", "s_pages"), ("carts", "s_carts")])[0]
+
+
 class Leaks(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
@@ -106,6 +114,34 @@ class Leaks(CliTest):
                                  "files": None, "shared": None})
         self.assertIn(" Memory: 5.0 MiB live objects, 1000 B not reachable. What the process had besides is not known. "
                       "Objects that died before the dump are not in it.", " ".join(self.done("leaks", "in").text.split()))
+
+    def test_growth(self):
+        """What grew between two dumps comes first, although it is too small for a suspect of one; what did not grow is not shown."""
+        self.put("old", two_caches(2000, 200))
+        self.put("new", two_caches(2001, 1200))
+        self.assertEqual([s["place"] for s in self.json("new")["suspects"]], ["s_pages"])
+        got = self.json("old", "new")
+        self.assertEqual([(s["place"], s["bytes_before"], s["bytes_delta"]) for s in got["suspects"]], [("s_carts", 401_624, 2_008_000)])
+        self.assertEqual(got["suspects"][0]["grown"], "s_carts: 200 -> 1,200 Shop.Cart, +1.9 MiB, 99 % of the growth")
+        self.assertEqual((got["older_recording"], got["older_heap_bytes"]), ("old", 40_417_648))
+        text = " ".join(self.done("leaks", "old", "new").text.split())
+        self.assertIn(" 1. s_carts: 200 -> 1,200 Shop.Cart, +1.9 MiB, 99 % of the growth. 5.7 % of the heap ", text)
+        self.assertIn("(1 more suspect, which grew less or not)", text)
+        self.assertIn(" It grew between two dumps: a third one shows whether that goes on. ", text)
+        self.assertNotIn("Its size, not its growth", text)
+        shop = [os.path.join(SOURCE, "traces", "shop", f"{name}.nettrace.gz") for name in ("morning", "evening")]
+        got = self.json(*shop)["suspects"]
+        self.assertEqual([(s["place"], s["grown"].split(": ")[1]) for s in got],
+                         [("SessionStore", "1,000 -> 3,000 CoffeeShop.UserSession, +4.1 MiB, 53 % of the growth"),
+                          ("PriceFeed", "500 -> 1,500 CoffeeShop.PriceWatch, +3.2 MiB, 41 % of the growth")])
+        self.assertEqual(got[0]["advice"], "Look in SessionStore for what adds to it and never removes.")
+        both = self.json("old", "new", "--min-bytes", "1M", "--share", "1")["suspects"]
+        self.assertEqual([(s["place"], s["bytes_before"]) for s in both], [("s_carts", None), ("s_pages", 40_016_024)])
+        self.assertEqual(both[0]["grown"], "s_carts: 200 -> 1,200 Shop.Cart, about +1.9 MiB, 99 % of the growth")
+        self.assertIn("No suspect has grown between the two dumps.\n", self.done("leaks", "new", "old").text)
+        self.assertIsNone(self.json("new")["suspects"][0].get("grown"))
+        self.assertNotIn("bytes_before", self.csv("new")[0])
+        self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
 
     def test_a_cache(self):
         data, at = cache()

@@ -127,16 +127,8 @@ void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type)
 /* "12.3 MiB", as in all messages. */
 void suspects_put_bytes(struct suspect_words *s, uint64_t bytes)
 {
-    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    if (bytes < 1024) {
-        suspects_put_count(s, bytes, "byte", "bytes");
-        return;
-    }
-    double v = (double)bytes / 1024;
-    size_t unit = 0;
-    for (; v >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++)
-        v /= 1024;
-    suspects_put(s, "%.1f %s", v, units[unit]);
+    char size[GCD_TEXT_SIZE_BYTES];
+    suspects_put(s, "%s", gcd_text_size(bytes, size));
 }
 
 void suspects_put_share(struct suspect_words *s, double share)

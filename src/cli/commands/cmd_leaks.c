@@ -17,6 +17,7 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "input/memory.h"
 #include "output/folded_paths.h"
 #include "output/json_out.h"
 #include "output/memory_notes.h"
@@ -43,7 +44,18 @@ struct leaks {
     struct cli_unreachable unreachable;
     struct answer *jam; /* where many calls wait; NULL with --csv */
     size_t shown;       /* suspects to show, limited by --top */
+    /* the dump before, and the suspects by growth since then; NULL = none was given */
+    struct answer_older *older;
+    const char *older_file;
+    size_t *order;
+    enum cli_exit older_judged;
 };
+
+static const struct gcd_suspect *suspect_of(const struct leaks *l, const struct gcd_suspects *shown,
+                                            size_t i)
+{
+    return gcd_suspects_get(shown, shown == l->suspects && l->order != NULL ? l->order[i] : i);
+}
 
 static struct answer_of_suspects asked(const struct leaks *l, const struct gcd_suspects *shown)
 {
@@ -52,7 +64,9 @@ static struct answer_of_suspects asked(const struct leaks *l, const struct gcd_s
                                         .shown = shown,
                                         .dominators = l->dominators,
                                         .origins = l->origins,
-                                        .page = { .most = l->shown } };
+                                        .page = { .most = l->shown },
+                                        .older = l->older,
+                                        .order = shown == l->suspects ? l->order : NULL };
 }
 
 static struct answer *consumers(const struct leaks *l)
@@ -70,6 +84,8 @@ static struct answer *suspects(const struct leaks *l, const struct gcd_suspects 
     struct answer_of_suspects of = asked(l, shown);
     struct answer *a;
     of.page.most = shown != l->suspects ? 1 : l->shown;
+    if (l->older != NULL && l->shown == 0) /* the page would have all */
+        return answer_new(NULL, &answer_suspects_shape);
     return answer_suspects(&of, &a, NULL) == GCD_OK ? a : NULL;
 }
 
@@ -123,15 +139,26 @@ static bool print_evidence(const struct leaks *l, int indent, const char *text)
     return ok;
 }
 
+/* The line before the sentence about a suspect. */
+static bool print_growth(int indent, const char *text)
+{
+    char *line = NULL;
+    bool ok = asprintf(&line, "%s.", text) >= 0 && print_wrapped(indent, line);
+    free(line);
+    return ok && printf("%*s", indent, "") >= 0;
+}
+
 /* Number I of SHOWN, which has row I of TABLE. */
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown,
                           const struct answer *table, size_t i)
 {
-    const struct gcd_suspect *s = gcd_suspects_get(shown, i);
+    const struct gcd_suspect *s = suspect_of(l, shown, i);
     struct answer_of_suspects of = asked(l, shown);
+    const struct answer_cell *grown = answer_find(table, i, "grown");
     putchar('\n');
     int indent = printf("%zu.", i + 1);
-    bool ok = print_wrapped(indent, s->sentence);
+    bool ok = grown == NULL || !grown->known || print_growth(indent, grown->text);
+    ok = ok && print_wrapped(indent, s->sentence);
     static const char *const more[] = { "allocated", "keys" };
     for (size_t k = 0; k < sizeof more / sizeof *more && ok; k++) {
         const struct answer_cell *cell = answer_find(table, i, more[k]);
@@ -142,9 +169,9 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     }
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
-        ok = print_wrapped(indent, s->advice) && ok;
+        ok = print_wrapped(indent, answer_find(table, i, "advice")->text) && ok;
         printf("%*s", indent, "");
-        ok = print_evidence(l, indent, s->evidence) && ok;
+        ok = print_evidence(l, indent, answer_find(table, i, "evidence")->text) && ok;
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');
@@ -191,15 +218,29 @@ static bool print_consumers(const struct leaks *l)
     return ok && print_and_free(consumers(l));
 }
 
+static void print_heaps(const struct leaks *l)
+{
+    char before[CLI_NUMBER_BYTES], after[CLI_NUMBER_BYTES];
+    printf("The heap had %s, and has %s.\n\n", cli_size(answer_older_heap_bytes(l->older), before),
+           cli_size(gcd_suspects_heap_bytes(l->suspects), after));
+}
+
 static bool print_suspects(const struct leaks *l)
 {
     size_t n = gcd_suspects_count(l->suspects);
+    if (l->older != NULL)
+        print_heaps(l);
     if (n == 0)
         return print_consumers(l);
+    if (l->shown == 0) {
+        puts("No suspect has grown between the two dumps.");
+        return print_jam(l);
+    }
     struct answer *table = suspects(l, l->suspects);
     bool ok = render_text(table, stdout);
     if (l->shown < n)
-        printf("(%s more suspect%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown));
+        printf("(%s more suspect%s%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown),
+               l->older != NULL ? ", which grew less or not" : "");
     ok = ok && print_jam(l);
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, table, i);
@@ -242,7 +283,7 @@ static void print_hint_of_texts(const struct leaks *l)
         cli_summary(&l->d)->values.kind != GCD_VALUES_STRINGS)
         return;
     for (size_t i = 0; i < l->shown && !has; i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+        const struct gcd_suspect *s = suspect_of(l, l->suspects, i);
         has =
             s->kind == GCD_SUSPECT_DUPLICATES || answer_suspect_collection(&of, s) != GCD_NODE_NONE;
     }
@@ -284,6 +325,10 @@ static bool print_json(const struct leaks *l)
     struct answer_of_suspects of = asked(l, l->suspects);
     json_t *o = cli_json_head(l->d.subject);
     cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
+    if (l->older != NULL) {
+        cli_json_put_text(o, "older_recording", l->older_file);
+        cli_json_count(o, "older_heap_bytes", answer_older_heap_bytes(l->older));
+    }
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "observed_bytes", gcd_suspects_observed_bytes(l->suspects));
     (void)json_object_set_new(o, "unreachable", cli_json_unreachable(&l->unreachable));
@@ -325,6 +370,77 @@ static enum cli_exit print_leaks(const struct leaks *l)
 }
 
 /* ---- the command ---- */
+
+/* Without limits of the user's own: of a heap that a leak has yet to fill it is a small part. */
+#define GROWN_SHARE 0.001
+#define GROWN_BYTES (UINT64_C(64) << 10)
+
+static bool has_limits(const struct cli_args *args)
+{
+    return args->view.share_percent != 0 || args->view.min_bytes != 0;
+}
+
+/* ARGS for one of two dumps. */
+static struct cli_args args_of(const struct cli_args *args, const char *file)
+{
+    struct cli_args one = *args;
+    one.input = file;
+    one.more_count = 0;
+    if (!has_limits(args)) {
+        one.view.share = GROWN_SHARE;
+        one.view.min_bytes = GROWN_BYTES;
+    }
+    return one;
+}
+
+/* The older one of two dumps: OLD NEW, or OLD and a process; NULL = only one dump was given.  Two
+ * .etl files are one recording. */
+static const char *older_of(const struct cli_args *args)
+{
+    bool etl = args->input != NULL && strstr(args->input, ".etl") != NULL;
+    if (cli_is_live(args))
+        return args->input;
+    return args->more_count == 1 && !etl ? args->input : NULL;
+}
+
+/* Keeps what is needed of the older dump; its verdict counts in the end. */
+static enum cli_exit read_older(struct leaks *l, const struct cli_args *args)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct cli_args one = args_of(args, l->older_file);
+    struct cli_dump d = { .input = NULL };
+    const struct gcd_suspects *found = NULL;
+    one.target = (struct cli_target_args){ .pid = 0 };
+    struct gcd_context looking = cli_context_steps(&one, "looking for suspects");
+    enum cli_exit e = cli_open_session(&one, CLI_NEED_LEAKS, &d);
+    if (e == CLI_DONE && gcd_session_suspects(d.session, &looking, &found, &err) != GCD_OK)
+        e = cli_fail(d.subject, &err);
+    if (e == CLI_DONE && answer_older_new(d.session, found, &l->older, &err) != GCD_OK)
+        e = cli_fail(d.subject, &err);
+    if (e == CLI_DONE) {
+        cli_progress_end();
+        cli_say_verdict(&d, args->quiet);
+        l->older_judged = cli_judge(&d);
+    }
+    cli_close(&d);
+    return e;
+}
+
+/* Orders the suspects; those that did not grow are not shown, unless limits were given. */
+static enum cli_exit compare(struct leaks *l, bool all)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    size_t n = gcd_suspects_count(l->suspects), worth = 0;
+    if (answer_older_match(l->older, l->d.session, l->suspects, &err) != GCD_OK)
+        return cli_fail(l->d.subject, &err);
+    l->order = calloc(n + 1, sizeof *l->order);
+    if (l->order == NULL ||
+        !answer_order_by_growth(l->older, l->d.session, l->suspects, l->order, &worth))
+        return cli_no_memory(l->d.subject);
+    if (!all && worth < l->shown)
+        l->shown = worth;
+    return CLI_DONE;
+}
 
 static enum cli_exit analyse(struct leaks *l)
 {
@@ -388,18 +504,37 @@ static enum cli_exit leaks_page(const struct cli_args *args)
 
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
-    struct leaks l = { .args = args };
+    struct leaks l = { .args = args, .older_file = older_of(args) };
+    struct cli_args newer;
+    enum cli_exit e = CLI_DONE;
+    if (l.older_file != NULL && args->output.path != NULL)
+        return cli_error(CLI_USAGE, NULL,
+                         "leaks -o shows one dump; gcdumpc diff -o shows what grew between two");
+    if (l.older_file != NULL && cli_is_live(args) && args->more_count > 0)
+        return cli_error(CLI_USAGE, NULL, "give two dumps, or one and a process");
     if (args->output.path != NULL)
         return leaks_page(args);
-    enum cli_exit e = cli_open_session(args, CLI_NEED_LEAKS, &l.d);
+    if (l.older_file != NULL) {
+        newer = args_of(args, cli_is_live(args) ? NULL : args->more[0]);
+        l.args = &newer;
+        e = cli_memory_open(args); /* for both dumps */
+        if (e == CLI_DONE)
+            e = read_older(&l, args);
+    }
+    if (e == CLI_DONE)
+        e = cli_open_session(l.args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE && args->view.values != CLI_VALUES_HIDDEN && !cli_is_live(args) &&
         gcd_session_values(l.d.session).values == NULL)
         cli_say(l.d.subject, "has no texts of strings, so none are shown");
     if (e == CLI_DONE)
         e = analyse(&l);
+    if (e == CLI_DONE && l.older != NULL)
+        e = compare(&l, has_limits(args));
     if (e == CLI_DONE)
         e = cli_finish(args, &l.d, print_leaks(&l), gcd_dominators_pseudo_roots(l.dominators));
     answer_free(l.jam);
+    answer_older_free(l.older);
+    free(l.order);
     cli_close(&l.d);
-    return e;
+    return e == CLI_DONE ? l.older_judged : e;
 }

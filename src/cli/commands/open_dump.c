@@ -183,7 +183,7 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
         .context = cli_context(args, NULL),
         .names = d->names,
         .mine = mine,
-        .share = (double)args->view.share_percent / 100,
+        .share = args->view.share > 0 ? args->view.share : (double)args->view.share_percent / 100,
         .min_bytes = args->view.min_bytes,
         /* an explicit limit applies to all kinds */
         .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,
