@@ -131,7 +131,7 @@ class Page(TrendTest):
         page.click("#lines tbody a")
         self.assertEqual(page.text("#panel h2"), "Int32[]")
         page = self.trend("same.json", recording)
-        self.assertIn("No line keeps more than in the first dump", page.text("#lines"))
+        self.assertIn("No line keeps more per hour than in the first dump", page.text("#lines"))
         page = self.trend("old.json", "hostile.json")
         self.assertEqual(len(self.rows("lines")), len(HOSTILE))
         self.assertIsNone(page.run("window.pwned"))

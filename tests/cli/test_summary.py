@@ -438,7 +438,7 @@ class Sites(CliTest):
                              [(line, new[line] // 3, new[line]) for line in (70, 83)])
             self.assertIn("SiteLab.cs:70 SiteLab.Journal.Append (System.Int32[])", self.done("trend", "old.json", last).text)
         same = self.done("trend", "new.json", self.RECORDING)
-        self.assertIn("No line keeps more than in the first dump", same.text)
+        self.assertIn("No line keeps more per hour than in the first dump", same.text)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,10 @@ static void print_head(const struct gcd_sites *s)
     if (s->lost > 0)
         printf("; of %s it is not known", cli_number(s->lost, true, a));
     puts(".");
+    if (s->source == GCD_SITE_TICKS)
+        puts(
+            "The runtime did not choose the samples at random: among lines of one loop, errors can "
+            "be larger than ±.");
     if (!s->followed)
         printf("Of %s other%s, not followed, only the type and size are in the heap: lines "
                "without an age are approximate.\n",
@@ -135,7 +139,7 @@ static enum cli_exit judge_sites(const struct cli_args *args, const struct cli_d
     else if (!args->quiet)
         cli_say(d->subject,
                 "%s sample%s: not known what became of them, because events were lost or a "
-                "full collection was not followed; they are left out",
+                "collection was not followed; they are left out",
                 GCD_DIGITS(s->lost), gcd_plural(s->lost));
     return args->strict ? CLI_FAILED : CLI_INCOMPLETE;
 }

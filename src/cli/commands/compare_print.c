@@ -87,7 +87,8 @@ static bool print_text(const struct cli_comparison *c, struct answer *dumps,
         return ok;
     struct answer *sites = cli_compare_sites(c);
     if (sites != NULL && sites->rows == 0)
-        puts("\nNo line keeps more than in the first dump, beyond the error of both.");
+        puts("\nNo line keeps more per hour than in the first dump, beyond the error of both; "
+             "gcdumpc sites\nshows what each keeps all the time.");
     else
         ok = putchar('\n') != EOF && render_text(sites, stdout);
     answer_free(sites);
