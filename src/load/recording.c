@@ -106,6 +106,7 @@ struct plan {
     struct nt_tail tail;
     bool adds;                         /* names, memory, values */
     bool names, memory, sites, values; /* which of them */
+    bool own;                          /* what gcdumpc added before, without layouts */
     uint64_t copied;                   /* bytes from the beginning */
     uint64_t skipped;                  /* bytes behind them */
     uint64_t names_added;
@@ -117,6 +118,11 @@ static bool keeps(const struct gcd_recording_options *o)
     return o->values == GCD_RECORDING_VALUES_KEEP;
 }
 
+static gcd_status no_values(struct gcd_error *err)
+{
+    return gcd_fail(err, GCD_E_STATE, "the dump was opened without its values");
+}
+
 /* The recording has values: they go, and those of D take their place. */
 static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recording_options *o,
                               bool room, struct plan *p, struct gcd_error *err)
@@ -125,7 +131,7 @@ static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recordi
     if (d->recorded_values.events == 0 || (keeps(o) && !p->adds))
         return GCD_OK;
     if (keeps(o) && d->values == NULL && d->summary.values.kind != GCD_VALUES_NONE)
-        return gcd_fail(err, GCD_E_STATE, "the dump was opened without its values");
+        return no_values(err);
     if (begin == 0 && keeps(o)) { /* they are somewhere: they stay, and nothing is added */
         p->adds = false;
         p->copied = UINT64_MAX;
@@ -138,9 +144,22 @@ static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recordi
     p->skipped = room ? p->tail.end_off - begin : 0;
     p->cut = !room;
     p->values = room && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
-    p->adds = p->names || p->memory || p->sites || p->values;
+    p->adds = p->names || p->memory || p->sites || p->values || p->own;
     p->tail.end_off = begin;
     return GCD_OK;
+}
+
+static bool has_layouts(const struct gcd_dump *d)
+{
+    return d->heap->recorded.counts[RECORDED_LAYOUTS] > 0;
+}
+
+/* The recording has layouts: they go, and the other events of gcdumpc are written again. */
+static void plan_own(struct plan *p)
+{
+    uint64_t end = p->copied == UINT64_MAX ? p->tail.end_off : p->copied;
+    p->skipped += end - p->tail.own_off;
+    p->copied = p->tail.end_off = p->tail.own_off;
 }
 
 static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_options *o,
@@ -157,10 +176,19 @@ static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_o
     ret->memory = room && !o->plain && d->memory_is_new;
     ret->values = room && d->own_values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
     ret->sites = room && o->sites != NULL;
-    ret->adds = ret->names || ret->memory || ret->sites || ret->values;
+    ret->own = o->no_layouts && has_layouts(d);
+    bool can = room && ret->tail.own_off != 0 && ret->tail.own_highest <= RECORDED_SITE_SAMPLE;
+    ret->adds = ret->names || ret->memory || ret->sites || ret->values || ret->own;
     if (ret->adds)
         ret->copied = ret->tail.end_off;
-    return plan_values(d, o, room, ret, err);
+    GCD_TRY(plan_values(d, o, room, ret, err));
+    if (!ret->own)
+        return GCD_OK;
+    if (!can || !ret->adds)
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "the fields of its types cannot be removed: %s",
+                        room ? "they are not the last part of it" : "it is cut or damaged");
+    plan_own(ret);
+    return GCD_OK;
 }
 
 /* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
@@ -198,16 +226,66 @@ static void append_sites(const struct gcd_sites *s, struct nt_append *a, uint8_t
         nt_append_event(a, event - RECORDED_START, buffer, n);
 }
 
-static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_sink *to,
-                             const struct gcd_recording_options *o, struct gcd_error *err)
+/* Does EV tell names?  Then the dump has them, and perhaps the fields of types, too. */
+static bool is_of_names(const struct gcd_event *ev)
 {
-    bool others = plan->names || plan->memory || plan->sites;
+    return ev->provider == GCD_PROVIDER_NAMES &&
+           (ev->id == RECORDED_START || recorded_kind_of(ev->id) != RECORDED_KINDS);
+}
+
+/* Values come packed, and names once more as the dump knows them: behind all else. */
+static bool comes_later(const struct gcd_event *ev, bool names)
+{
+    bool of_values = ev->provider == GCD_PROVIDER_NAMES && ev->id >= RECORDED_VALUES &&
+                     ev->id <= RECORDED_VALUES_END;
+    return of_values || (names && is_of_names(ev));
+}
+
+/* EV of gcdumpc, but for layouts, and values, which come later. */
+static gcd_status put_without_layouts(const struct adding *a, const struct gcd_event *ev,
+                                      uint8_t *buffer, struct gcd_error *err)
+{
+    struct recorded_start start;
+    if (ev->id == RECORDED_LAYOUT || comes_later(ev, false))
+        return GCD_OK;
+    if (ev->id != RECORDED_START || recorded_read_start(ev, &start) != GCD_OK)
+        return put_event(a, ev->id, ev->payload, ev->payload_bytes, err);
+    start.counts[RECORDED_LAYOUTS] = 0;
+    return put_event(a, RECORDED_START, buffer, recorded_put_start(buffer, &start), err);
+}
+
+/* What gcdumpc added to the recording IN before. */
+static gcd_status put_own(struct gcd_dump *d, struct gcd_input *in, const struct adding *a,
+                          uint8_t *buffer, struct gcd_error *err)
+{
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    struct gcd_context context = { .alloc = &d->alloc, .cancel = d->options.context.cancel };
+    gcd_status st = gcd_trace_open(in, &context, &t, err);
+    if (st != GCD_OK)
+        return st;
+    while (st == GCD_OK && (st = gcd_trace_pull(t, context.cancel, &ev, err)) == GCD_OK)
+        if (ev.provider == GCD_PROVIDER_NAMES)
+            st = put_without_layouts(a, &ev, buffer, err);
+    gcd_trace_free(t);
+    return st == GCD_END ? GCD_OK : st;
+}
+
+static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_input *in,
+                             struct gcd_sink *to, const struct gcd_recording_options *o,
+                             struct gcd_error *err)
+{
+    bool others = plan->names || plan->memory || plan->sites || plan->own;
     struct adding a = { .begin = others ? 0 : plan->tail.end_off };
     const struct gcd_new_events *events =
-        plan->sites ? &recorded_events_with_sites : &recorded_events;
+        plan->sites || (plan->own && plan->tail.own_highest >= RECORDED_SITES)
+            ? &recorded_events_with_sites
+            : &recorded_events;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, &plan->tail, events, to, &a.to, err)
                                    : gcd_fail_nomem(err, "adding names to the recording");
+    if (st == GCD_OK && plan->own)
+        st = put_own(d, in, &a, buffer, err);
     if (st == GCD_OK && plan->memory)
         append_memory(&d->summary, a.to, buffer);
     if (st == GCD_OK && plan->names)
@@ -253,22 +331,15 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n,
     }
 }
 
-/* Does EV tell names?  Then the dump has them, and perhaps the fields of types, too. */
-static bool is_of_names(const struct gcd_event *ev)
+/* Is the recording of D, which gcdumpc made of a memory image, to lose its layouts?  Its events are
+ * among those of the heap, so all are written again. */
+static bool rewrites(const struct gcd_dump *d, const struct gcd_recording_options *o)
 {
-    return ev->provider == GCD_PROVIDER_NAMES &&
-           (ev->id == RECORDED_START || recorded_kind_of(ev->id) != RECORDED_KINDS);
+    return o->no_layouts && d->heap != NULL && has_layouts(d) &&
+           heap_recorded_image(d->heap).made_from[0] != '\0';
 }
 
-/* Values come packed, and names once more as the dump knows them: behind all else. */
-static bool comes_later(const struct gcd_event *ev, bool names)
-{
-    bool of_values = ev->provider == GCD_PROVIDER_NAMES && ev->id >= RECORDED_VALUES &&
-                     ev->id <= RECORDED_VALUES_END;
-    return of_values || (names && is_of_names(ev));
-}
-
-/* The events of a container that is no recording: of a memory image. */
+/* The events of a memory image, or of a recording of one. */
 static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
                                const struct gcd_recording_options *o, struct gcd_error *err)
 {
@@ -281,10 +352,9 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     gcd_status st = buffer != NULL ? gcd_trace_open(in, &o->context, &t, err)
                                    : gcd_fail_nomem(err, "writing a recording");
     if (st == GCD_OK)
-        st = nt_write_new(&d->alloc, &d->summary.trace, &recorded_events, to, &a.to, err);
-    if (st == GCD_OK)
-        st = gcd_trace_fetch(t, err);
-    while (st == GCD_OK && (st = gcd_trace_next(t, &ev, err)) == GCD_OK) {
+        st =
+            nt_write_new(&d->alloc, &d->summary.trace, &recorded_events_with_sites, to, &a.to, err);
+    while (st == GCD_OK && (st = gcd_trace_pull(t, o->context.cancel, &ev, err)) == GCD_OK) {
         st = comes_later(&ev, names) ? GCD_OK : nt_write_event(a.to, &ev, err);
         if (st == GCD_OK)
             st = gcd_sink_status(to, err);
@@ -318,7 +388,7 @@ static gcd_status write_plan(struct gcd_dump *d, struct plan *plan, struct sourc
     if (plan->copied == UINT64_MAX)
         return st == GCD_END ? GCD_OK : st;
     if (st == GCD_OK && plan->adds)
-        st = append_all(d, plan, to, o, err);
+        st = append_all(d, plan, from->input, to, o, err);
     if (st == GCD_OK)
         st = copy(from, NULL, plan->skipped, o, err);
     if (st == GCD_END)
@@ -338,7 +408,10 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
     struct plan plan;
     if (ret_names != NULL)
         *ret_names = 0;
-    if (d != NULL && gcd_trace_is_image(&d->summary.trace))
+    if (d != NULL && rewrites(d, o) && d->recorded_values.events > 0 && d->values == NULL &&
+        o->values != GCD_RECORDING_VALUES_REMOVE)
+        return no_values(err);
+    if (d != NULL && (gcd_trace_is_image(&d->summary.trace) || rewrites(d, o)))
         return write_events(d, in, to, o, err);
     GCD_TRY(plan_of(d, o, &plan, err));
     GCD_TRY(gcd_reader_new(in, &from.reader, err));

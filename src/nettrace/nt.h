@@ -158,8 +158,13 @@ struct gcd_nt {
     struct gcd_idmap meta_by_id;
     struct gcd_idmap meta_by_event; /* of the known providers: provider, id and version -> 1 */
     uint32_t highest_meta;          /* of all ids */
-    const char *last_provider;      /* most records repeat the previous provider */
-    char *text_buffer;              /* scratch for names */
+    /* of gcdumpc: the first block that describes its events, 0 = none; the highest number of an
+     * event; and do other events follow? */
+    uint64_t own_off;
+    uint32_t own_highest;
+    bool own_mixed;
+    const char *last_provider; /* most records repeat the previous provider */
+    char *text_buffer;         /* scratch for names */
     size_t text_cap;
     struct nt_seq seq;
     struct nt_stacks stacks;

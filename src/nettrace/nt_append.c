@@ -55,6 +55,8 @@ bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret)
         thread--;
     uint64_t latest = nt->seq.latest_ticks, point = nt->seq.point_ticks;
     *ret = (struct nt_tail){ .end_off = nt->off - 1,
+                             .own_off = nt->own_mixed ? 0 : nt->own_off,
+                             .own_highest = nt->own_highest,
                              .meta_id = nt->highest_meta + 1,
                              .thread = thread,
                              .ticks = latest > point ? latest : point };

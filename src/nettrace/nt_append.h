@@ -22,7 +22,10 @@
 /* Where a recording ends, and its free ids. */
 struct nt_tail {
     uint64_t end_off; /* of its end mark */
-    uint32_t meta_id; /* this one and the larger ones */
+    /* where gcdumpc began to add events, and nothing but these follows; 0 = none, or others do */
+    uint64_t own_off;
+    uint32_t own_highest; /* the highest number of these events */
+    uint32_t meta_id;     /* this one and the larger ones */
     uint64_t thread;
     uint64_t ticks; /* no event is younger */
 };

@@ -248,6 +248,7 @@ gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_er
         struct gcd_cur payload = gcd_cur_sub(c, nt->header.payload_bytes);
         gcd_cur_skip(c, after);
         gcd_status st = take_blob(nt, &payload, ret, err);
+        nt->own_mixed |= st == GCD_OK && nt->own_off != 0 && ret->provider != GCD_PROVIDER_NAMES;
         if (st != GCD_NEED_MORE)
             return st;
     }

@@ -130,6 +130,10 @@ static gcd_status store(struct gcd_nt *nt, const struct description *d, struct g
         i = (uint32_t)nt->meta_count++;
     }
     nt->metas[i] = m;
+    if (m.provider == GCD_PROVIDER_NAMES) {
+        nt->own_off = nt->own_off == 0 ? nt->off : nt->own_off;
+        nt->own_highest = m.event_id > nt->own_highest ? m.event_id : nt->own_highest;
+    }
     nt->highest_meta = d->meta_id > nt->highest_meta ? d->meta_id : nt->highest_meta;
     return GCD_OK;
 }

@@ -15,19 +15,30 @@ ETL = os.path.join(CORPUS, "fuzz_etl", "v4-plain.etl")
 ASSEMBLY = os.path.join(CORPUS, "fuzz_metadata", "compiled.dll")     # its CodeView record:
 PDB, AGE = bytes.fromhex("f37bd787c03f0e479053d4f2754f6bb1"), 1
 NAMES = "gcdumpc"
-START, MODULE, TYPE, STATIC = range(201, 205)       # metadata ids
+START, MODULE, TYPE, STATIC, LAYOUT = range(201, 206)       # metadata ids
+NUMBERS = {START: 1, MODULE: 2, TYPE: 3, STATIC: 4, LAYOUT: 7}
+
+
+def layout(type_id, text):
+    """A (LAYOUT, ...) for named_trace: with FNV-1a of the id and the text."""
+    check = 0xcbf29ce484222325
+    for byte in struct.pack("<Q", type_id) + z16(text)[:-2]:
+        check = (check ^ byte) * 0x100000001b3 % 2 ** 64
+    return LAYOUT, type_id, text, struct.pack("<Q", check)
 
 
 def named_trace(*names, gc=1, counts=None, later=b"", heap=None):
     """The heap of the shop, or HEAP; then as gcdumpc writes them, NAMES: (MODULE, id, MVID, assembly, token, path), (TYPE, id, outer),
-    (STATIC, address, field, class, label)."""
+    (STATIC, address, field, class, label), layout()."""
     file = V4File()
     file.define(*((kind, *row) for kind, row in DEFINED.items()))
     events = numbered(heap or shop_events())
     file.events(*events)
     file.sequence_point(events[-1].time + 1, tuple({event.thread: event.number for event in events}.items()))
-    file.define(*((START + i, NAMES, 1 + i, 1) for i in range(4)))
-    number = struct.pack("<5I", gc, 1, *(counts or [sum(name[0] == kind for name in names) for kind in (MODULE, TYPE, STATIC)]))
+    kinds = (MODULE, TYPE, STATIC) + (LAYOUT,) * any(name[0] == LAYOUT for name in names)
+    file.define(*((kind, NAMES, NUMBERS[kind], 1) for kind in (START, *kinds)))
+    counts = counts or [sum(name[0] == kind for name in names) for kind in kinds]
+    number = struct.pack(f"<{2 + len(counts)}I", gc, 1, *counts)
     payloads = [(START, number)] + [(kind, struct.pack("<Q", key) + b"".join(t if isinstance(t, bytes) else z16(t) for t in texts)) for kind, key, *texts in names]
     last = events[-1].time + 1
     file.events(*numbered([Ev(kind, last, payload, thread=0x7fffffff) for kind, payload in payloads]))
@@ -99,6 +110,45 @@ class Copies(CliTest):
                          "-o", "out.nettrace", "-q")
 
 
+SLOTS = layout(0x71, "o 3\n4 _orders\n5 _last"), layout(0x72, "v 4\n5 "), layout(0x73, "o 5")
+
+
+SHOP = (MODULE, 0x30, bytes(range(16)), "Shop", "", "/srv/Shop.dll")
+
+
+class Fields(CliTest):
+    """--no-fields takes the names of fields out of a recording, and nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        self.put("in.nettrace", named_trace(SHOP, *OUTER, *SLOTS))
+        self.put("without.nettrace", named_trace(SHOP, *OUTER))
+
+    def fields(self, name, code=0):
+        run = self.done("sql", name, "--csv", "-q", "select field from edges", code=code)
+        return [field.strip('"') for field in run.text.split()[1:]]
+
+    def test_fields_are_taken_out(self):
+        self.assertIn("_orders", self.fields("in.nettrace"))
+        self.done("convert", "in.nettrace", "-o", "kept.nettrace")
+        self.assertEqual(self.get("kept.nettrace"), self.get("in.nettrace"))
+        run = self.done("convert", "in.nettrace", "--no-fields", "-o", "out.nettrace")
+        self.assertRegex(run.lines[-1], r": 3 objects, 2 references, [\d,]+ bytes of nettrace written, complete\Z")
+        self.assertNotIn(z16("_orders")[:-2], self.get("out.nettrace"))
+        self.assertNotIn("_orders", self.fields("out.nettrace"))
+        for words in (("report",), ("leaks",), ("paths", "--type", "Shop.Order")):
+            same = [self.done(words[0], name, *words[1:], "--json", "-q").text.replace(name, "x") for name in ("out.nettrace", "without.nettrace")]
+            self.assertEqual(*same)
+        self.done("convert", "out.nettrace", "--no-fields", "-o", "again.nettrace")
+        self.assertEqual(self.get("again.nettrace"), self.get("out.nettrace"))
+
+    def test_a_cut_recording_keeps_them(self):
+        self.put("cut.nettrace", self.get("in.nettrace")[:-1])
+        run = self.done("convert", "cut.nettrace", "--no-fields", "-o", "out.nettrace", "-q", code=1)
+        self.assertEqual(run.lines[-1], "gcdumpc: cut.nettrace: the fields of its types cannot be removed: it is cut or damaged")
+        self.assertFalse(os.path.exists(self.path("out.nettrace")))
+
+
 def seed_trace(guid=PDB):
     """A heap of compiled.dll, whose module event has the identity GUID."""
     p, store, leaf = Payloads(), 0x1000, 0x1018
@@ -166,7 +216,7 @@ class FromFiles(CliTest):
         run = self.done("convert", "in.nettrace", "-o", "out.nettrace", "--modules", "bin", code=3)
         self.assertEqual(self.get("out.nettrace"), seed_trace()[:-1])
         self.assertIn("gcdumpc: out.nettrace: without the names from the files of its modules: the recording is cut or damaged, "
-                      "or not in the format of .NET 8 to 10", run.lines)
+                      "or not in the format of .NET 8 to 11", run.lines)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,19 @@ class Core(unittest.TestCase):
         self.assertEqual(found[0], found[1])
         self.assertGreater(sum(behind for *_, behind in found[0]), 100)
 
+    def test_fields_are_taken_out_of_a_recording_of_it(self):
+        copy, bare = self.path("copy.nettrace"), self.path("bare.nettrace")
+        self.assertEqual(run(PROGRAM, "convert", CORE, "-o", copy).returncode, 0)
+        self.assertEqual(run(PROGRAM, "convert", copy, "--no-fields", "-o", bare).returncode, 0)
+        with open(copy, "rb") as a, open(bare, "rb") as b:
+            before, after = a.read(), b.read()
+        self.assertIn("_entries".encode("utf-16-le"), before)
+        self.assertNotIn("_entries".encode("utf-16-le"), after)
+        for words in (["report"], ["leaks"], ["sql", "SELECT from_id, slot, to_id FROM edges"]):
+            got = [run(PROGRAM, words[0], name, *words[1:], "--json", "--no-fields", "--no-modules", "-q") for name in (copy, bare)]
+            self.assertEqual([r.returncode for r in got], [got[0].returncode] * 2)
+            self.assertEqual(got[0].stdout.replace(b"copy.nettrace", b"bare.nettrace"), got[1].stdout)
+
     def test_a_dart_snapshot_of_it_has_fields(self):
         """Also those that are null: a reader takes the references of an object for its fields in order."""
         out = self.path("x.dartheap")

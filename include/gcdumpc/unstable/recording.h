@@ -28,6 +28,7 @@ enum gcd_recording_values {
 struct gcd_recording_options {
     struct gcd_context context;
     bool plain; /* copy the bytes unchanged, without names and memory; values as below */
+    bool no_layouts; /* leave out the fields of types, those that the recording has, too */
     const struct gcd_sites *sites; /* of sampled allocations, also with PLAIN; NULL = none */
     enum gcd_recording_values values;
     uint8_t key[GCD_VALUES_KEY_BYTES]; /* do not keep it */
@@ -48,8 +49,8 @@ enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
  * IN, closed; NULL or one that could not be closed: add nothing. Does not commit TO.  *RET_NAMES
  * (may be NULL): the number of names added, of types and static variables. GCD_E_FORMAT: IN has
  * changed since it was read; GCD_E_STATE: D was opened without the values that its recording has,
- * and they have to be written once more; GCD_E_UNSUPPORTED: its values cannot be removed;
- * GCD_E_CANCELED; errors of IN and TO.
+ * and they have to be written once more; GCD_E_UNSUPPORTED: its values, or the fields of its
+ * types, cannot be removed; GCD_E_CANCELED; errors of IN and TO.
  */
 GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in,
                                               struct gcd_sink *to,

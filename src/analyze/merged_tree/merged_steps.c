@@ -79,6 +79,21 @@ static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
                : gcd_fields_certain(m->t->fields, &p->pass, parent, edge).slot;
 }
 
+static uint64_t id_of(uint32_t type, uint32_t other)
+{
+    return (uint64_t)type << 32 | other;
+}
+
+/* The label of ID, which is in MAP or in none: then GCD_IDMAP_NONE, to be set. */
+static struct merged_recent_label *recent(struct merged_recent *in, const struct gcd_idmap *map,
+                                          uint64_t id)
+{
+    struct merged_recent_label *r = &in->of[((id >> 32) * 19 + id) % MERGED_RECENT];
+    if (r->id != id + 1)
+        *r = (struct merged_recent_label){ id + 1, gcd_idmap_get(map, id) };
+    return r;
+}
+
 /*
  * For most pairs of types only one field can refer from the one to the other, so the objects need
  * not be looked at.  The first pair of objects must say the same, or layout and objects do not fit.
@@ -86,24 +101,24 @@ static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
 static gcd_status label_by_types(struct merged_maker *m, const struct merged_child *of,
                                  uint32_t *ret, struct gcd_error *err)
 {
-    uint64_t id = (uint64_t)of->parent_type << 32 | of->type;
-    *ret = gcd_idmap_get(&m->pair_label, id);
+    struct merged_recent_label *r =
+        recent(&m->recent_pairs, &m->pair_label, id_of(of->parent_type, of->type));
+    *ret = r->label;
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     uint32_t slot = gcd_fields_of_types(m->t->fields, of->parent_type, of->type).slot;
     *ret = MERGED_BY_OBJECT;
     if (slot != GCD_SLOT_NONE && slot_to(m, of->parent, of->node) == slot)
         GCD_TRY(merged_field_label(m, of->type, slot, ret, err));
-    return gcd_idmap_put(&m->pair_label, id, *ret) ? GCD_OK : merged_nomem(err);
+    r->label = *ret;
+    return gcd_idmap_put(&m->pair_label, id_of(of->parent_type, of->type), *ret)
+               ? GCD_OK
+               : merged_nomem(err);
 }
 
-gcd_status merged_object_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
-                               struct gcd_error *err)
+gcd_status merged_told_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
+                             struct gcd_error *err)
 {
-    *ret = of->type;
-    if (of->parent >= GCD_NODE_ROOT || of->type == of->parent_type ||
-        !merged_tells_fields(m, of->parent_type))
-        return GCD_OK;
     GCD_TRY(label_by_types(m, of, ret, err));
     if (*ret == MERGED_BY_OBJECT && m->o->fields_by_types)
         *ret = of->type;
@@ -115,25 +130,31 @@ gcd_status merged_object_label(struct merged_maker *m, const struct merged_child
     return GCD_OK;
 }
 
-gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
-                              struct gcd_error *err)
+static gcd_status new_field_label(struct merged_maker *m, uint32_t type, uint32_t slot,
+                                  uint32_t *ret, struct gcd_error *err)
 {
     struct gcd_merged_tree *t = m->t;
-    uint64_t id = (uint64_t)type << 32 | slot;
-    *ret = type;
-    if (slot == GCD_SLOT_NONE)
-        return GCD_OK;
-    *ret = gcd_idmap_get(&m->field_label, id);
-    if (*ret != GCD_IDMAP_NONE)
-        return GCD_OK;
     *ret = merged_first_field(t) + (uint32_t)t->field_count;
     if (*ret >= MERGED_DEPENDENT - 1)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types, fields and static variables");
     if (!gcd_vec_reserve(&t->alloc, &t->with_field, &t->field_room, t->field_count + 1,
                          sizeof *t->with_field, SIZE_MAX) ||
-        !gcd_idmap_put(&m->field_label, id, *ret))
+        !gcd_idmap_put(&m->field_label, id_of(type, slot), *ret))
         return merged_nomem(err);
     t->with_field[t->field_count++] = (struct merged_field){ type, slot };
+    return GCD_OK;
+}
+
+gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
+                              struct gcd_error *err)
+{
+    *ret = type;
+    if (slot == GCD_SLOT_NONE)
+        return GCD_OK;
+    struct merged_recent_label *r = recent(&m->recent_fields, &m->field_label, id_of(type, slot));
+    if (r->label == GCD_IDMAP_NONE)
+        GCD_TRY(new_field_label(m, type, slot, &r->label, err));
+    *ret = r->label;
     return GCD_OK;
 }
 

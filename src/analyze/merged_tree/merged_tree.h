@@ -58,6 +58,16 @@ struct merged_child {
  * or, if that has to be checked, perhaps only by a dependent handle or through others. */
 enum merged_tells { MERGED_TELLS_NONE, MERGED_TELLS, MERGED_TELLS_CHECKED };
 
+/* Labels that were found lately, to be found again without a search. */
+struct merged_recent_label {
+    uint64_t id; /* 1 + that in the map; 0 = none */
+    uint32_t label;
+};
+#define MERGED_RECENT 256u
+struct merged_recent {
+    struct merged_recent_label of[MERGED_RECENT];
+};
+
 /* Instead of a label: the objects must be looked at. */
 #define MERGED_BY_OBJECT MERGED_DEPENDENT
 
@@ -113,7 +123,8 @@ struct merged_maker {
     uint8_t *tells;               /* [types] enum merged_tells; NULL = none */
     struct gcd_idmap field_label; /* type << 32 | slot -> number of the label */
     struct gcd_idmap pair_label;  /* parent's type << 32 | type -> the same, or MERGED_BY_OBJECT */
-    struct merged_parent parent;  /* the last one */
+    struct merged_recent recent_fields, recent_pairs; /* of the two maps */
+    struct merged_parent parent;                      /* the last one */
     /* [nodes] the step of each; earlier, 1 + the root that holds it, by the order of roots, 0 =
      * none */
     uint32_t *place;
@@ -173,10 +184,22 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret,
                         struct gcd_error *err);
 
 /* merged_steps.c */
+/* As merged_object_label, for an object whose parent's fields are told apart. */
+gcd_status merged_told_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
+                             struct gcd_error *err);
+
 /* The label of an object: with the field that leads to it, if fields are told apart and it is
- * certain. */
-gcd_status merged_object_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
-                               struct gcd_error *err);
+ * certain.  Inline: called once per object of a heap. */
+static inline gcd_status merged_object_label(struct merged_maker *m, const struct merged_child *of,
+                                             uint32_t *ret, struct gcd_error *err)
+{
+    *ret = of->type;
+    return of->parent >= GCD_NODE_ROOT || of->type == of->parent_type ||
+                   !merged_tells_fields(m, of->parent_type)
+               ? GCD_OK
+               : merged_told_label(m, of, ret, err);
+}
+
 /* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
 gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
                               struct gcd_error *err);

@@ -183,6 +183,7 @@ static gcd_status write_recording(const struct cli_args *args, struct cli_dump *
 {
     struct gcd_recording_options options = { .context = cli_context_steps(args, "writing"),
                                              .plain = args->live.plain,
+                                             .no_layouts = args->modules.no_fields,
                                              .sites = d->sites,
                                              .values =
                                                  (enum gcd_recording_values)args->output.redact };
@@ -199,7 +200,7 @@ static void say_names(const struct cli_args *args, const struct cli_dump *d, con
     if (!args->quiet && !args->live.plain && d->dump != NULL &&
         gcd_recording_names(d->dump) == GCD_RECORDING_NAMES_NO_ROOM)
         cli_say(name, "without the names from the files of its modules: the recording is cut or "
-                      "damaged, or not in the format of .NET 8 to 10");
+                      "damaged, or not in the format of .NET 8 to 11");
 }
 
 static void warn(const char *subject, const struct gcd_write_notes *n)
