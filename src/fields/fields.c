@@ -461,19 +461,61 @@ bool gcd_fields_places(const struct gcd_fields *f, uint32_t node, uint32_t *ret)
     return true;
 }
 
-/* Are the references of a node of TYPE to EDGES[N] like those before?  Now they are. */
+/* Are the references of a node of TYPE to EDGES[N], which are many, like those before?  Now they
+ * are. */
 static bool is_alike(const struct gcd_fields *f, struct gcd_field_pass *pass, uint32_t type,
                      const uint32_t *edges, size_t n)
 {
-    bool alike = pass->next != 0 && pass->type == type && pass->n == n;
+    bool alike = pass->type == type && pass->n == n;
     for (size_t i = 0; i < n; i++) {
         uint32_t target = gcd_graph_node_type(f->graph, edges[i]);
-        alike = alike && pass->targets[i] == target;
-        pass->targets[i] = target;
+        alike = alike && pass->many_targets[i] == target;
+        pass->many_targets[i] = target;
     }
     pass->type = type;
     pass->n = (uint32_t)n;
     return alike;
+}
+
+/* The pattern of a node of TYPE that refers to EDGES[N]; *RET_NEW: its slots are not known yet. */
+static struct gcd_field_pattern *pattern_of(const struct gcd_fields *f, struct gcd_field_pass *pass,
+                                            uint32_t type, const uint32_t *edges, size_t n,
+                                            bool *ret_new)
+{
+    uint32_t targets[GCD_FIELD_PATTERN_EDGES], hash = type;
+    for (size_t i = 0; i < n; i++) {
+        targets[i] = gcd_graph_node_type(f->graph, edges[i]);
+        hash = hash * UINT32_C(0x9e3779b1) + targets[i];
+    }
+    struct gcd_field_pattern *p =
+        &pass->patterns[hash * UINT32_C(0x9e3779b1) >> 16 & (GCD_FIELD_PATTERNS - 1)];
+    *ret_new = p->type != type || p->n != n;
+    for (size_t i = 0; i < n && !*ret_new; i++)
+        *ret_new = p->targets[i] != targets[i];
+    p->type = type;
+    p->n = (uint32_t)n;
+    memcpy(p->targets, targets, n * sizeof *targets);
+    return p;
+}
+
+/* Sets the slots of NODE, an object of TYPE that refers to EDGES[N]. */
+static void look_at(const struct gcd_fields *f, struct gcd_field_pass *pass, uint32_t node,
+                    uint32_t type, const uint32_t *edges, size_t n)
+{
+    bool is_new;
+    for (size_t i = 0; i < GCD_FIELD_PATTERNS && pass->next == 0; i++)
+        pass->patterns[i].n = pass->n = 0;
+    if (n > GCD_FIELD_PATTERN_EDGES || gcd_graph_has_places(f->graph)) {
+        /* with places, the same types say nothing */
+        if (gcd_graph_has_places(f->graph) || !is_alike(f, pass, type, edges, n))
+            gcd_fields_slots(f, node, pass->many_slots);
+        pass->slots = pass->many_slots;
+        return;
+    }
+    struct gcd_field_pattern *p = pattern_of(f, pass, type, edges, n, &is_new);
+    if (is_new)
+        gcd_fields_slots(f, node, p->slots);
+    pass->slots = p->slots;
 }
 
 struct gcd_field gcd_fields_certain(const struct gcd_fields *f, struct gcd_field_pass *pass,
@@ -487,9 +529,8 @@ struct gcd_field gcd_fields_certain(const struct gcd_fields *f, struct gcd_field
     const uint32_t *edges = gcd_graph_node_edges(f->graph, node, &n);
     if (n > GCD_FIELD_EDGES || edge >= n)
         return r;
-    bool placed = gcd_graph_has_places(f->graph); /* then the same types say nothing */
-    if (pass->next != node + 1 && (placed || !is_alike(f, pass, type, edges, n)))
-        gcd_fields_slots(f, node, pass->slots);
+    if (pass->next != node + 1)
+        look_at(f, pass, node, type, edges, n);
     pass->next = node + 1;
     r.slot = pass->slots[edge];
     if (r.slot != GCD_SLOT_NONE)

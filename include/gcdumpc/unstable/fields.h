@@ -85,11 +85,20 @@ void gcd_fields_slots(const struct gcd_fields *f, uint32_t node, uint32_t *ret);
 /* An object with more references has no certain fields. */
 #define GCD_FIELD_EDGES 4097u
 
+/* Objects of one type with references to objects of the same types, in order, have the same slots.
+ */
+#define GCD_FIELD_PATTERNS      64u
+#define GCD_FIELD_PATTERN_EDGES 12u /* of one with more, only the last one is known */
+struct gcd_field_pattern {
+    uint32_t type, n, targets[GCD_FIELD_PATTERN_EDGES], slots[GCD_FIELD_PATTERN_EDGES];
+};
+
 /* The references of one object after the other; NEXT begins with 0. */
 struct gcd_field_pass {
-    uint32_t next; /* 1 + the node whose slots these are; 0 = none */
-    uint32_t type, n, slots[GCD_FIELD_EDGES];
-    uint32_t targets[GCD_FIELD_EDGES]; /* their types: objects alike have the same slots */
+    uint32_t next;         /* 1 + the node whose slots these are; 0 = none */
+    const uint32_t *slots; /* of all its references */
+    struct gcd_field_pattern patterns[GCD_FIELD_PATTERNS];
+    uint32_t type, n, many_targets[GCD_FIELD_EDGES], many_slots[GCD_FIELD_EDGES];
 };
 
 /* As gcd_fields_get, but only what is certain: in one pass over the references of a node, however

@@ -79,16 +79,11 @@ static uint32_t slot_to(struct merged_maker *m, uint32_t parent, uint32_t node)
                : gcd_fields_certain(m->t->fields, &p->pass, parent, edge).slot;
 }
 
-static uint64_t id_of(uint32_t type, uint32_t other)
-{
-    return (uint64_t)type << 32 | other;
-}
-
 /* The label of ID, which is in MAP or in none: then GCD_IDMAP_NONE, to be set. */
 static struct merged_recent_label *recent(struct merged_recent *in, const struct gcd_idmap *map,
                                           uint64_t id)
 {
-    struct merged_recent_label *r = &in->of[((id >> 32) * 19 + id) % MERGED_RECENT];
+    struct merged_recent_label *r = merged_recent_of(in, id);
     if (r->id != id + 1)
         *r = (struct merged_recent_label){ id + 1, gcd_idmap_get(map, id) };
     return r;
@@ -102,16 +97,16 @@ static gcd_status label_by_types(struct merged_maker *m, const struct merged_chi
                                  uint32_t *ret, struct gcd_error *err)
 {
     struct merged_recent_label *r =
-        recent(&m->recent_pairs, &m->pair_label, id_of(of->parent_type, of->type));
+        recent(&m->recent_pairs, &m->pair_label, merged_id(of->parent_type, of->type));
     *ret = r->label;
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     uint32_t slot = gcd_fields_of_types(m->t->fields, of->parent_type, of->type).slot;
-    *ret = MERGED_BY_OBJECT;
+    *ret = m->o->fields_by_types ? of->type : MERGED_BY_OBJECT;
     if (slot != GCD_SLOT_NONE && slot_to(m, of->parent, of->node) == slot)
         GCD_TRY(merged_field_label(m, of->type, slot, ret, err));
     r->label = *ret;
-    return gcd_idmap_put(&m->pair_label, id_of(of->parent_type, of->type), *ret)
+    return gcd_idmap_put(&m->pair_label, merged_id(of->parent_type, of->type), *ret)
                ? GCD_OK
                : merged_nomem(err);
 }
@@ -120,12 +115,9 @@ gcd_status merged_told_label(struct merged_maker *m, const struct merged_child *
                              struct gcd_error *err)
 {
     GCD_TRY(label_by_types(m, of, ret, err));
-    if (*ret == MERGED_BY_OBJECT && m->o->fields_by_types)
-        *ret = of->type;
-    else if (*ret == MERGED_BY_OBJECT)
+    if (*ret == MERGED_BY_OBJECT)
         return merged_field_label(m, of->type, slot_to(m, of->parent, of->node), ret, err);
-    else if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED &&
-             !refers_to(m, of->parent, of->node))
+    if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED && !refers_to(m, of->parent, of->node))
         *ret = of->type;
     return GCD_OK;
 }
@@ -139,7 +131,7 @@ static gcd_status new_field_label(struct merged_maker *m, uint32_t type, uint32_
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types, fields and static variables");
     if (!gcd_vec_reserve(&t->alloc, &t->with_field, &t->field_room, t->field_count + 1,
                          sizeof *t->with_field, SIZE_MAX) ||
-        !gcd_idmap_put(&m->field_label, id_of(type, slot), *ret))
+        !gcd_idmap_put(&m->field_label, merged_id(type, slot), *ret))
         return merged_nomem(err);
     t->with_field[t->field_count++] = (struct merged_field){ type, slot };
     return GCD_OK;
@@ -151,7 +143,8 @@ gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t sl
     *ret = type;
     if (slot == GCD_SLOT_NONE)
         return GCD_OK;
-    struct merged_recent_label *r = recent(&m->recent_fields, &m->field_label, id_of(type, slot));
+    struct merged_recent_label *r =
+        recent(&m->recent_fields, &m->field_label, merged_id(type, slot));
     if (r->label == GCD_IDMAP_NONE)
         GCD_TRY(new_field_label(m, type, slot, &r->label, err));
     *ret = r->label;

@@ -68,6 +68,17 @@ struct merged_recent {
     struct merged_recent_label of[MERGED_RECENT];
 };
 
+static inline uint64_t merged_id(uint32_t type, uint32_t other)
+{
+    return (uint64_t)type << 32 | other;
+}
+
+/* Where ID is in R if it is there. */
+static inline struct merged_recent_label *merged_recent_of(struct merged_recent *r, uint64_t id)
+{
+    return &r->of[((uint32_t)(id >> 32) * 19u + (uint32_t)id) % MERGED_RECENT];
+}
+
 /* Instead of a label: the objects must be looked at. */
 #define MERGED_BY_OBJECT MERGED_DEPENDENT
 
@@ -194,10 +205,16 @@ static inline gcd_status merged_object_label(struct merged_maker *m, const struc
                                              uint32_t *ret, struct gcd_error *err)
 {
     *ret = of->type;
-    return of->parent >= GCD_NODE_ROOT || of->type == of->parent_type ||
-                   !merged_tells_fields(m, of->parent_type)
-               ? GCD_OK
-               : merged_told_label(m, of, ret, err);
+    if (of->parent >= GCD_NODE_ROOT || of->type == of->parent_type ||
+        !merged_tells_fields(m, of->parent_type))
+        return GCD_OK;
+    uint64_t id = merged_id(of->parent_type, of->type);
+    const struct merged_recent_label *r = merged_recent_of(&m->recent_pairs, id);
+    if (r->id != id + 1 || r->label == MERGED_BY_OBJECT ||
+        m->tells[of->parent_type] != MERGED_TELLS)
+        return merged_told_label(m, of, ret, err);
+    *ret = r->label;
+    return GCD_OK;
 }
 
 /* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
