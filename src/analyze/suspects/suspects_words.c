@@ -249,7 +249,7 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_suspect_part *most = &p->held[0];
     uint64_t objects = p->held_objects;
-    bool few = most->objects < objects / 2; /* but they keep most of the bytes */
+    bool few = objects > 1 && most->objects <= objects / 2; /* but they keep most of the bytes */
     suspects_put_count(s, objects, "object", "objects");
     if (few) {
         suspects_put(s, most->bytes > p->retained_bytes / 2 ? ", most of it in "

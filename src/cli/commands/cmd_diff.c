@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/pages/pages.h>
@@ -54,9 +55,27 @@ static enum cli_exit diff_page(const struct cli_args *args)
     return e;
 }
 
+/* Types are counted while a file is read, paths need the whole graph: of larger files, only --paths
+ * tells which of them grew. */
+#define ANSWER_FILE_BYTES (INT64_C(16) << 20)
+
+/* Does the output begin with what grew?  Only for people, and where it costs little. */
+static bool wants_answer(const struct cli_args *args)
+{
+    bool wants = !args->view.json && !args->view.csv && args->view.filter == NULL &&
+                 args->limits.max_memory_bytes == 0 && args->limits.memory_bytes == 0 &&
+                 !cli_is_live(args);
+    for (size_t i = 0; i < args->input_count && wants; i++) {
+        struct stat st;
+        wants = stat(args->inputs[i], &st) == 0 && S_ISREG(st.st_mode) &&
+                st.st_size <= ANSWER_FILE_BYTES;
+    }
+    return wants;
+}
+
 enum cli_exit cmd_diff(const struct cli_args *args)
 {
-    struct cli_comparison c = { .takes_summaries = false };
+    struct cli_comparison c = { .wants_answer = wants_answer(args) };
     if (args->output.path != NULL)
         return diff_page(args);
     enum cli_exit e = cli_compare_open(args, NULL, &c);

@@ -72,7 +72,9 @@ static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *r
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = (struct cli_comparison){ .args = args,
                                     .retained = args->view.retained,
-                                    .takes_summaries = ret->takes_summaries };
+                                    .takes_summaries = ret->takes_summaries,
+                                    .wants_answer = ret->wants_answer };
+    bool paths = args->view.paths || ret->wants_answer;
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
         e = cli_memory_open(
@@ -81,10 +83,9 @@ static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *r
         return e;
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++)
         if (gcd_diff_new(cli_alloc(), &ret->matchings[i].diff, &err) != GCD_OK ||
-            (args->view.paths &&
-             gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
+            (paths && gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
             return cli_fail(NULL, &err);
-    if (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->with_fields, &err) != GCD_OK)
+    if (paths && gcd_tree_diff_new(cli_alloc(), &ret->with_fields, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     return CLI_DONE;
 }

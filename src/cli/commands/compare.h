@@ -67,7 +67,7 @@ struct cli_side {
 /* The rows of all dumps, matched in one way. */
 struct cli_matching {
     struct gcd_diff *diff;
-    struct gcd_tree_diff *paths;            /* NULL unless --paths */
+    struct gcd_tree_diff *paths;            /* NULL: neither --paths nor an answer */
     bool threshold_met[CLI_THRESHOLDS_MAX]; /* its pattern matches a type of any dump */
     bool filter_met;
     struct cli_meaning meanings[CLI_THRESHOLDS_MAX], filter_meaning;
@@ -90,13 +90,14 @@ struct cli_comparison {
     bool retained;                   /* retained sizes are requested */
     uint32_t *order;                 /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
+    bool wants_answer;       /* PATHS also without --paths, for cli_growth_say */
     struct cli_dump *newest; /* keeps the last dump open; NULL = it is closed like the others */
 };
 
 /*
- * Reads the dumps that ARGS name.  Set RET->takes_summaries before; the rest of RET is output.
- * NEWEST: NULL, or empty and gets the last dump, which the caller closes in any case.  On failure
- * the message has been printed.  Call cli_compare_close in any case.
+ * Reads the dumps that ARGS name.  Set RET->takes_summaries and wants_answer before; the rest of
+ * RET is output. NEWEST: NULL, or empty and gets the last dump, which the caller closes in any
+ * case.  On failure the message has been printed.  Call cli_compare_close in any case.
  */
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_dump *newest,
                                struct cli_comparison *ret);

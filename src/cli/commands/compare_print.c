@@ -81,8 +81,9 @@ static bool print_text(const struct cli_comparison *c, struct answer *dumps,
         answer_hide(dumps, "retained_bytes");
     for (size_t i = 0; i < c->side_count; i++)
         cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
-    bool ok = (c->paths == NULL || cli_growth_say(c)) && render_text(dumps, stdout) &&
-              putchar('\n') != EOF && render_text(rows, stdout);
+    bool says = c->args->view.paths || c->wants_answer;
+    bool ok = (!says || cli_growth_say(c)) && render_text(dumps, stdout) && putchar('\n') != EOF &&
+              render_text(rows, stdout);
     if (!ok || !cli_compares_sites(c))
         return ok;
     struct answer *sites = cli_compare_sites(c);
