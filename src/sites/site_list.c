@@ -50,7 +50,8 @@ static void add_total(struct gcd_site *site, const struct gcd_site_total *t)
 {
     site->objects += t->alive_objects;
     site->bytes += t->alive_bytes;
-    site->variance += t->alive_variance;
+    site->variance += t->alive_variance + 2 * site->guessed * t->alive_guessed;
+    site->guessed += t->alive_guessed;
     site->allocated_objects += t->objects;
     site->allocated_bytes += t->bytes;
     site->samples += t->samples;

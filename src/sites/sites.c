@@ -162,13 +162,16 @@ gcd_status sites_living(struct gcd_sites_owner *s, const struct gcd_site_sample 
     struct gcd_site_total *t = &s->totals[sample->total];
     double size = sample->size_bytes > 0 ? (double)sample->size_bytes : 1;
     /* of a sample with the chance p = size / bytes: the variance of its bytes is bytes² (1 - p) */
-    double missed = sample->address == 0   ? 1 /* its share is estimated, too */
-                    : sample->bytes > size ? 1 - size / sample->bytes
-                                           : 0;
+    double missed = sample->bytes > size ? 1 - size / sample->bytes : 0;
     t->alive++;
     t->alive_bytes += sample->bytes;
     t->alive_objects += sample->bytes / size;
-    t->alive_variance += sample->bytes * sample->bytes * missed;
+    if (sample->address != 0) {
+        t->alive_variance += sample->bytes * sample->bytes * missed;
+    } else { /* the square of all guessed bytes together */
+        t->alive_variance += (2 * t->alive_guessed + sample->bytes) * sample->bytes;
+        t->alive_guessed += sample->bytes;
+    }
     return GCD_OK;
 }
 

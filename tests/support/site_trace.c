@@ -119,8 +119,9 @@ void site_trace(struct tb *ret, enum site_source source)
     tb_nodes(t, TB_LIST(struct tb_node, { 0x9000, 48, SITE_TYPE, 0 },
                         { 0x20000, 100000, SITE_TYPE, 0 }));
     tb_gc_end(t, 3);
-    site_method(t, 0x100000, 0x40, "Shop.Store", "Open", 0x06000001);
+    /* the rundown is in no order */
     site_method(t, 0x200000, 0x40, "Shop.Program", "Main", 0x06000003);
+    site_method(t, 0x100000, 0x40, "Shop.Store", "Open", 0x06000001);
     tb_module_symbols(t, MODULE, "/app/Shop.dll", 0xc0, 1);
     tb_close(t);
 }

@@ -55,6 +55,9 @@ struct gcd_site_total {
     uint64_t alive;               /* samples */
     double objects, bytes;        /* allocated in the window */
     double alive_objects, alive_bytes;
+    /* of alive_bytes: of objects that were not followed, by type and size; they may all be others,
+     * so their error is as large as they are together */
+    double alive_guessed;
     double alive_variance; /* of alive_bytes; its root is the standard error */
 };
 
@@ -124,6 +127,7 @@ struct gcd_site {
     uint64_t samples, dead, lost, alive;
     uint64_t age_ms;                           /* of all living samples together */
     double objects, bytes, variance;           /* alive, estimated; see gcd_site_error */
+    double guessed;                            /* of bytes; see gcd_site_total */
     double allocated_objects, allocated_bytes; /* in the window */
 };
 struct gcd_site_list {
