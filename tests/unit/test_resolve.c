@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/full_names.h>
+#include <gcdumpc/unstable/recording.h>
 
 #include "support/failalloc.h"
 #include "support/resolve_sample.h"
@@ -23,6 +24,7 @@ struct folder {
     size_t cut;                      /* bytes that are missing at the end of each file */
     /* the last of the loaded files exists in any number of copies, each compiled again */
     bool recompiled;
+    bool layouts; /* asks for the fields of types, too */
     /* this many files can be opened, then they are gone; 0 = no limit */
     unsigned gone_after;
 };
@@ -96,7 +98,9 @@ static struct folder everything(void)
 
 static gcd_status resolve(struct gcd_dump *d, struct folder *f)
 {
-    struct gcd_module_files files = { .ctx = f, .open = open_file, .close = close_file };
+    struct gcd_module_files files = {
+        .ctx = f, .open = open_file, .close = close_file, .layouts = f->layouts
+    };
     gcd_status st = gcd_dump_resolve(d, &files, &err);
     assert_int_equal(f->opened, f->closed);
     return st;
@@ -525,6 +529,112 @@ static void test_every_allocation(void **state)
     }
 }
 
+/* ---- fields ---- */
+
+#define CACHE UINT64_C(0xf00100)
+
+/* An assembly with System.Object, and one whose class Cache has the field _items. */
+static void two_files(struct pe_image *core, struct pe_image *app)
+{
+    pe_image_init(core);
+    core->codeviews = 0;
+    (void)pe_image_row(core, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(core, 0x02, "4ss222", 0x100001u, "Object", "System", 0u, 1u, 1u);
+    (void)pe_image_row(core, 0x20, "422224bss", 0x8004u, 1u, 0u, 0u, 0u, 0u, "",
+                       "System.Private.CoreLib", "");
+    memset(core->guids.p, 0xcc, 16);
+    pe_image_close(core);
+    pe_image_init(app);
+    (void)pe_image_row(app, 0x23, "22224bssb", 8u, 0u, 0u, 0u, 0u, "", "System.Private.CoreLib", "",
+                       "");
+    (void)pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
+    (void)pe_image_row(app, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(app, 0x02, "4ss222", 0x100001u, "Cache", "App", 1u << 2 | 1, 1u, 1u);
+    (void)pe_image_row(app, 0x04, "2sb", 1u, "_items", "061c");
+    (void)pe_image_row(app, 0x20, "422224bss", 0x8004u, 1u, 0u, 0u, 0u, 0u, "", "App", "");
+    memset(app->guids.p, 0xdd, 16);
+    pe_image_close(app);
+}
+
+/* The MVID in the file is that of another build; the symbol file is the same. */
+static void change_mvid(struct pe_image *p)
+{
+    static const uint8_t mvid[16] = { 0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd,
+                                      0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd, 0xdd };
+    for (size_t i = 0; i + 16 <= p->out.n; i++)
+        if (memcmp(p->out.p + i, mvid, sizeof mvid) == 0) {
+            p->out.p[i] ^= 1;
+            return;
+        }
+    fail_msg("the file has no MVID");
+}
+
+static struct gcd_dump *open_bytes(const void *p, size_t n, struct gcd_input **in)
+{
+    static const struct gcd_dump_options options = { .check_references = false };
+    struct gcd_dump *d;
+    assert_int_equal(gcd_input_from_memory(p, n, NULL, in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(*in, &options, &d, &err), GCD_OK);
+    return d;
+}
+
+/* The recording of D, which has names but no layouts. */
+static void record_names(struct gcd_dump *d, struct gcd_input *in, struct tb_bytes *ret)
+{
+    struct gcd_sink *s;
+    size_t n;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_recording_write(d, in, s, NULL, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
+    const uint8_t *p = gcd_sink_memory(s, &n);
+    tb_put(ret, p, n);
+    gcd_sink_free(s);
+}
+
+/* A recording has names, but no layouts: they come from the file whose MVID it has, and from no
+ * other, whatever its symbols and its name. */
+static void fields_are_those_of_the_mvid(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct pe_image core, app;
+    struct tb t;
+    struct tb_bytes recorded = { 0 };
+    two_files(&core, &app);
+    struct folder f = { .files = { { "/app/System.Private.CoreLib.dll", &core, true },
+                                   { "/app/App.dll", &app, true } } };
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    put_object(&t, CACHE, SAMPLE_SHOP, 0x02000002, "App.Cache");
+    put_object(&t, CACHE + 8, SAMPLE_CORE, 0x02000002, "System.Object");
+    tb_gc_end(&t, 1);
+    tb_module_symbols(&t, SAMPLE_SHOP, "/app/App.dll", 0xc0, 1);
+    tb_module(&t, SAMPLE_CORE, "/app/System.Private.CoreLib.dll");
+    tb_close(&t);
+    struct gcd_dump *d = open_bytes(t.out.p, t.out.n, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);
+    assert_null(type(d, CACHE)->layout);
+    f.layouts = true;
+    record_names(d, in, &recorded);
+    done(d, in);
+    for (unsigned other = 0; other < 2; other++) {
+        d = open_bytes(recorded.p, recorded.n, &in);
+        assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_RECORDED);
+        assert_null(type(d, CACHE)->layout);
+        assert_int_equal(resolve(d, &f), GCD_OK);
+        assert_true(other == (type(d, CACHE)->layout == NULL ||
+                              strstr(type(d, CACHE)->layout, "_items") == NULL));
+        done(d, in);
+        if (other == 0)
+            change_mvid(&app);
+    }
+    tb_free(&recorded);
+    tb_done(&t);
+    pe_image_done(&core);
+    pe_image_done(&app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -539,6 +649,7 @@ int main(void)
         cmocka_unit_test(test_too_many_modules),
         cmocka_unit_test(test_too_many_classes),
         cmocka_unit_test(test_too_many_comparisons),
+        cmocka_unit_test(fields_are_those_of_the_mvid),
     };
     sample_shop(&shop_file);
     sample_tools(&tools_file);
