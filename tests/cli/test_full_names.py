@@ -6,7 +6,7 @@ import re
 
 from cli_support import CliTest, main
 from sample_heaps import write
-from test_recording import MODULE, STATIC, TYPE, named_trace
+from test_recording import MODULE, STATIC, TYPE, layout, named_trace
 from trace_bytes import Ev, Payloads, V4File
 
 BASE = 0x7F0000001000
@@ -90,6 +90,43 @@ class Shown(FullNames):
         self.assertRegex(self.done("info", "bare", "--no-fields").text, r"(?m)^fields +none: --no-fields$")
         names = self.json("info", "named")["names"]
         self.assertEqual((names["types_resolved"], names["statics_resolved"], names["modules"]["recorded"], names["problems"]), (4, 1, 1, []))
+
+
+class ByField(CliTest):
+    """What each field retains: two fields share a leaf, and a note is in one of two fields."""
+
+    def setUp(self):
+        super().setUp()
+        p, cache, box, note, leaf = Payloads(8), 0x71, 0x72, 0x73, 0x74
+        at = [BASE + 0x1000 * i for i in range(5)]
+        rows = ((at[0], 64, cache, 3), (at[1], 104, box, 1), (at[2], 208, box, 1), (at[3], 400, note, 0), (at[4], 800, leaf, 0))
+        events = [Ev(1, 1_000_000, p.gc_start()), Ev(16, 1_000_001, p.roots(0)), Ev(38, 1_000_001, p.statics((at[0], cache, "s_all"))),
+                  Ev(18, 1_000_002, p.nodes(0, *rows)), Ev(19, 1_000_003, p.edges(0, at[1], at[2], at[3], at[4], at[4])),
+                  Ev(15, 1_000_004, p.types((cache, "Shop.Cache"), (box, "Shop.Box"), (note, "Shop.Note"), (leaf, "Shop.Leaf"))),
+                  Ev(2, 1_000_005, p.gc_end()), Ev(99, 1_000_006, p.process_info("dotnet /srv/shop.dll"))]
+        layouts = (layout(cache, "o 1\n2 _first\n2 _second\n3 _other\n3 _spare"), layout(box, "o 2\n4 _leaf"), layout(note, "o 3"), layout(leaf, "o 4"))
+        self.put("in.nettrace", named_trace(NAMES[0], (STATIC, 0xF10, "s_all", "Shop.Cache", "Shop.Cache.s_all"), *layouts, heap=events))
+
+    def test_each_row(self):
+        rows = json.loads(self.done("retained", "in.nettrace", "--by-field", "--json", "-q").text)["fields"]
+        self.assertEqual([(r["retained_bytes"], r["count"], r["label"], r["class"], r["field"], r["other_field"], r["is_static"]) for r in rows],
+                         [(1576, 1, "Shop.Cache.s_all", "Shop.Cache", "s_all", None, True),
+                          (800, 1, "Shop.Cache._first and _second", "Shop.Cache", "_first", "_second", False),
+                          (400, 1, "Shop.Cache (unknown field)", "Shop.Cache", None, None, False),
+                          (208, 1, "Shop.Cache._second", "Shop.Cache", "_second", None, False),
+                          (104, 1, "Shop.Cache._first", "Shop.Cache", "_first", None, False)])
+
+    def test_without_fields_all_are_unknown(self):
+        text = self.done("retained", "in.nettrace", "--by-field", "--no-fields", "-q").text
+        self.assertRegex(text, r"(?m)^ *1,?512 .* 4  Shop\.Cache \(unknown field\)$")
+        self.assertNotIn("_first", text)
+
+    def test_what_leads_to_one_object_or_another(self):
+        text = self.done("paths", "in.nettrace", "--type", "Shop.Note", "-q").text
+        self.assertIn("Shop.Cache", text)
+        self.assertNotIn("_first", text)
+        field = json.loads(self.done("sql", "in.nettrace", "--json", "-q", "SELECT slot, field FROM edges WHERE from_id = 0").text)["rows"]
+        self.assertEqual(field, [[0, "_first"], [1, "_second"], [2, None]])
 
 
 class Mixed(FullNames):
