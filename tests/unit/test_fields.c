@@ -1,6 +1,7 @@
 #include "support/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
@@ -182,6 +183,22 @@ static void fields_by_their_places(void **state)
         assert_string_equal(
             labels_of(rows[i].layout, rows[i].size, rows[i].targets, rows[i].places, 2),
             rows[i].labels);
+}
+
+/* A field of an element has a number, however short its name is; an element itself has none. */
+static void numbers_of_elements(void **state)
+{
+    (void)state;
+    static const uint8_t targets[2] = { STRING, STRING };
+    static const uint32_t places[2] = { 2, 5 };
+    struct heap h = make_heap("v 9\n3 k\n3 value", 24 + 3 * 16, targets, places, 2);
+    assert_int_equal(gcd_fields_get(h.fields, 0, 0).slot, 1);
+    assert_int_equal(gcd_fields_get(h.fields, 0, 1).slot, 0);
+    free_heap(&h);
+    h = make_heap("v 9\n0 ", 24 + 5 * 8, targets, places, 2);
+    assert_int_equal(gcd_fields_get(h.fields, 0, 0).slot, GCD_SLOT_NONE);
+    assert_int_equal(gcd_fields_get(h.fields, 0, 0).element, 1);
+    free_heap(&h);
 }
 
 /* Objects that refer to the same types need not do so at the same places. */
@@ -397,6 +414,74 @@ static void test_all_assignments(void **state)
     }
 }
 
+/* Many objects, with few references and with many, in any order: the pass says of each what a look
+ * at it alone says. */
+static void a_pass_is_a_look_at_each(void **state)
+{
+    (void)state;
+    enum { OBJECTS = 600, MOST = 15 };
+    char layout[2][400] = { "o 9", "o 8" };
+    struct gcd_type types[] = {
+        { .name = "Holder", .module_path = "", .layout = layout[0] },
+        { .name = "Other", .module_path = "", .layout = layout[1] },
+        { .name = "System.String", .module_path = "", .layout = "o 3" },
+        { .name = "System.Version", .module_path = "", .layout = "o 3,4" },
+    };
+    static const unsigned keys[] = { 0, 3, 3, 4 };
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    struct gcd_fields *f;
+    uint32_t type, random = 7, certain = 0, uncertain = 0;
+    for (unsigned k = 0; k < 2 * MOST; k++) {
+        random = random * 1664525u + 1013904223u;
+        char *to = layout[k % 2];
+        (void)snprintf(to + strlen(to), 20, "\n%u f%u", keys[random >> 30], k);
+    }
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < OBJECTS + 2; i++)
+        assert_int_equal(gcd_build_node(b, 0x1000 + 0x100 * (uint64_t)i,
+                                        i < OBJECTS ? i % 2 : 2 + i % 2, 200, &err),
+                         GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        uint32_t edges[MOST], n;
+        random = random * 1664525u + 1013904223u;
+        n = (random >> 24) % (MOST + 1);
+        for (uint32_t k = 0; k < n; k++) {
+            if (i % 5 != 0) /* every fifth is like one before, often */
+                random = random * 1664525u + 1013904223u;
+            edges[k] = OBJECTS + (random >> (16 + k % 8) & 1);
+        }
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_edge_nodes(b, edges, n, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    struct gcd_field_pass *pass = malloc(sizeof *pass);
+    assert_non_null(pass);
+    memset(pass, 0xa5, sizeof *pass); /* only NEXT has to begin with 0 */
+    pass->next = 0;
+    for (unsigned look = 0; look < 20000; look++) {
+        random = random * 1664525u + 1013904223u;
+        uint32_t node = (random >> 12) % OBJECTS;
+        size_t n;
+        (void)gcd_graph_node_edges(g, node, &n);
+        for (size_t edge = 0; edge < n; edge++) {
+            struct gcd_field one = gcd_fields_get(f, node, edge);
+            struct gcd_field got = gcd_fields_certain(f, pass, node, edge);
+            assert_int_equal(got.slot, one.slot);
+            certain += got.slot != GCD_SLOT_NONE;
+            uncertain += got.slot == GCD_SLOT_NONE;
+        }
+    }
+    assert_true(certain > 5000 && uncertain > 5000);
+    free(pass);
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+}
+
 /* One pass over objects of two classes, alike and not, some looked at again. */
 static void certain_fields_of_one_object_after_the_other(void **state)
 {
@@ -488,11 +573,13 @@ int main(void)
         cmocka_unit_test(test_loader_allocators),
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(fields_by_their_places),
+        cmocka_unit_test(numbers_of_elements),
         cmocka_unit_test(alike_objects_with_other_places),
         cmocka_unit_test(test_damaged_layouts),
         cmocka_unit_test(test_source_names),
         cmocka_unit_test(test_v8_edges),
         cmocka_unit_test(test_all_assignments),
+        cmocka_unit_test(a_pass_is_a_look_at_each),
         cmocka_unit_test(certain_fields_of_one_object_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

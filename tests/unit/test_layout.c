@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "layout/layout.h"
 #include "support/pe_image.h"
 
@@ -26,6 +27,7 @@ struct program {
     struct gcd_input *in[LAYOUT_OPEN_MAX];
     struct gcd_metadata *m[LAYOUT_OPEN_MAX];
     struct layout *l;
+    unsigned gone; /* 1 << module: its file cannot be opened */
 };
 
 static gcd_status open_module(void *ctx, uint32_t module, unsigned place, struct gcd_metadata **ret,
@@ -33,6 +35,8 @@ static gcd_status open_module(void *ctx, uint32_t module, unsigned place, struct
 {
     struct program *p = ctx;
     const struct tb_bytes *b = &p->image[module].out;
+    if ((p->gone >> module & 1) != 0)
+        return gcd_fail(e, GCD_E_IO, "it is gone");
     assert_int_equal(gcd_input_from_memory(b->p, b->n, NULL, &p->in[place], e), GCD_OK);
     gcd_status st = gcd_metadata_open(p->in[place], 0, UINT64_MAX, NULL, &p->m[place], e);
     *ret = p->m[place];
@@ -327,6 +331,101 @@ static void test_explicit_layout(void **state)
     done(&p);
 }
 
+/* An inline array has its one field several times: a reference, or those of a value. */
+static void test_inline_arrays(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *app = &p.image[APP];
+    uint32_t attribute = pe_image_row(app, 0x01, "2ss", 1u << 2 | 2, "InlineArrayAttribute",
+                                      "System.Runtime.CompilerServices");
+    uint32_t constructor = pe_image_row(app, 0x0a, "2sb", attribute << 3 | 1, ".ctor", "20010108");
+    uint32_t pair = add_type(app, VALUE, "Pair", REF(2));
+    add_field(app, "Number", "0608");
+    add_field(app, "Left", "060e");
+    add_field(app, "Right", "061c");
+    static const char *const elements[] = { "060e", "061108", "0608" };
+    uint32_t arrays[3];
+    assert_int_equal(DEF(pair), 8);
+    for (unsigned i = 0; i < 3; i++) {
+        arrays[i] = add_type(app, VALUE, i == 0 ? "Texts" : i == 1 ? "Pairs" : "Numbers", REF(2));
+        add_field(app, "_element", elements[i]);
+        (void)pe_image_row(app, 0x0c, "22b", arrays[i] << 5 | 3, constructor << 3 | 3,
+                           "0100020000000000");
+    }
+    end(&p);
+    assert_string_equal(slots_of(&p, named(&p, APP, arrays[0], true)), "3 [0]\n3 [1]");
+    assert_string_equal(slots_of(&p, named(&p, APP, arrays[1], true)),
+                        "3 [0].Left\n0 [0].Right\n3 [1].Left\n0 [1].Right");
+    assert_string_equal(slots_of(&p, named(&p, APP, arrays[2], true)), "");
+    done(&p);
+}
+
+/* A signature names a class by a row that no class can have: the field is one reference to
+ * something unknown; a value is unknown. */
+static void test_impossible_classes(void **state)
+{
+    (void)state;
+    static const char *const codes[] = { "06", "07", "00", "01" }; /* a specification, nothing */
+    struct program p;
+    uint32_t classes[4], values[4];
+    char signature[16];
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    for (unsigned i = 0; i < 4; i++) {
+        classes[i] = add_type(core, CLASS,
+                              i == 0   ? "C0"
+                              : i == 1 ? "C1"
+                              : i == 2 ? "C2"
+                                       : "C3",
+                              DEF(OBJECT));
+        (void)snprintf(signature, sizeof signature, "0612%s", codes[i]);
+        add_field(core, "_text", "060e");
+        add_field(core, "_class", signature);
+        values[i] = add_type(core, CLASS,
+                             i == 0   ? "V0"
+                             : i == 1 ? "V1"
+                             : i == 2 ? "V2"
+                                      : "V3",
+                             DEF(OBJECT));
+        (void)snprintf(signature, sizeof signature, "0611%s", codes[i]);
+        add_field(core, "_text", "060e");
+        add_field(core, "_value", signature);
+    }
+    end(&p);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(slots_of(&p, named(&p, CORE, classes[i], false)), "3 _text\n0 _class");
+        assert_string_equal(slots_of(&p, named(&p, CORE, values[i], false)), "?");
+    }
+    done(&p);
+}
+
+/* A file that can no longer be opened: what is in it is unknown, all else is not. */
+static void test_a_file_that_is_gone(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *app = &p.image[APP];
+    uint32_t own = add_type(app, CLASS, "Own", REF(1));
+    add_field(app, "_text", "060e");
+    uint32_t plain = add_type(&p.image[CORE], CLASS, "Plain", DEF(OBJECT));
+    add_field(&p.image[CORE], "_text", "060e");
+    end(&p);
+    p.gone = 1u << APP;
+    assert_string_equal(slots_of(&p, named(&p, APP, own, false)), "?");
+    assert_string_equal(slots_of(&p, named(&p, CORE, plain, false)), "3 _text");
+    done(&p);
+    begin(&p);
+    own = add_type(&p.image[APP], CLASS, "Own", REF(1));
+    add_field(&p.image[APP], "_text", "060e");
+    p.gone = 1u << CORE;
+    end(&p);
+    assert_string_equal(slots_of(&p, named(&p, APP, own, false)), "?");
+    done(&p);
+}
+
 /* A delegate's method and list have keys of their own. */
 static void test_delegates(void **state)
 {
@@ -378,6 +477,9 @@ int main(void)
         cmocka_unit_test(test_impossible_types),
         cmocka_unit_test(test_hostile_types),
         cmocka_unit_test(test_explicit_layout),
+        cmocka_unit_test(test_inline_arrays),
+        cmocka_unit_test(test_impossible_classes),
+        cmocka_unit_test(test_a_file_that_is_gone),
         cmocka_unit_test(test_delegates),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(names_that_an_attribute_tells),
