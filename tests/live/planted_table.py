@@ -164,7 +164,7 @@ first("web-distributed-cache", "2,500", "MemoryCache|MemoryDistributedCache")
 COMPILER = ("<>", "DisplayClass", r">d__", "BackingField")
 only("few-boxed-values", r"Invoices\.s_all", "2,000", "Invoice", "List<", never=("[Bb]oxed", "Hashtable"))
 only("async-local-loops", "300 calls of StockRefresh.LoopAsync wait", "AsyncLocal", "Visit.Current", "Visit", "SuppressFlow",
-     never=("timers? (is|are) set", "[Dd]ispose"), miss="it says timers", on=(8, 9, 10))
+     never=("timers? (is|are) set", "[Dd]ispose"))
 only("few-long-chains", r"5 Sketch", "20,000 Change", r"static property Shop\.Workspace\.Current", "in Sketch for what links",
      never=("adds to it", *COMPILER))
 only("generated-assemblies", r"150 assemblies Microsoft\.GeneratedCode", "never unloaded", "outside of the heap", "new XmlSerializer")

@@ -376,6 +376,27 @@ static void free_memory_is_counted_where_it_is_little(void **state)
     forget(a);
 }
 
+/* What a pool keeps was allocated in a peak, and so were the gaps between; with a quarter of other
+ * objects they are the program's. */
+static void free_memory_between_what_a_pool_keeps(void **state)
+{
+    (void)state;
+    for (int others = 7; others <= 9; others++) {
+        struct pile *p = pile_new();
+        uint32_t pool = node(p, "System.Buffers.ConfigurableArrayPool`1[System.Byte]", 0x40);
+        static_root(p, pool, "s_pool");
+        for (int i = 0; i < 24; i++)
+            child(p, pool, "System.Byte[]", 0x200);
+        for (int i = 0; i < others; i++)
+            static_root(p, node(p, "Shop.Page[]", 0x200), "s_page");
+        p->used_bytes = 0x40000;
+        p->generation = 3;
+        struct answer a = ask_with(p, 0.001, 1);
+        assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_FRAGMENTATION)->found, others == 9);
+        forget(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +412,7 @@ int main(void)
         cmocka_unit_test(many_assemblies_with_copies),
         cmocka_unit_test(pinned_objects_of_two_types),
         cmocka_unit_test(free_memory_is_counted_where_it_is_little),
+        cmocka_unit_test(free_memory_between_what_a_pool_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

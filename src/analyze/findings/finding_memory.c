@@ -15,6 +15,12 @@
 
 #define LARGE_OBJECTS GCD_GENERATION_LOH
 
+struct large {
+    uint64_t *of_type; /* [types] bytes */
+    uint64_t *pools;   /* the objects of pools, a bit for each */
+    uint64_t pooled;   /* bytes that pools keep */
+};
+
 /* The type with the most bytes in the large object heap. */
 static uint32_t most_bytes(const struct suspects_work *w, const uint64_t *bytes)
 {
@@ -25,8 +31,39 @@ static uint32_t most_bytes(const struct suspects_work *w, const uint64_t *bytes)
     return most;
 }
 
+/* Objects of pools have what they keep this near below them. */
+#define NEAR 8u
+/* If so much of the large objects is a pool's, it has grown in a peak, and the gaps with it. */
+#define MOSTLY(bytes) ((bytes) - (bytes) / 4)
+
+/* Marks the objects of pools, which are notes; the list is grouped by suspect, in the order of ids.
+ */
+static uint64_t *find_pools(const struct suspects_work *w)
+{
+    uint64_t *pools = gcd_mem_new_array(w->alloc, w->words, sizeof *pools);
+    size_t at = 0;
+    for (size_t i = 0; i < w->owned_count && pools != NULL; i++) {
+        while (at < w->s->count && w->s->items[at].id < w->owned[i].id)
+            at++;
+        if (at < w->s->count && w->s->items[at].id == w->owned[i].id &&
+            gcd_suspect_kind_is_note(w->s->items[at].pub.kind))
+            bits_set(pools, w->owned[i].node);
+    }
+    return pools;
+}
+
+static bool is_pooled(const struct suspects_work *w, const uint64_t *pools, uint32_t node)
+{
+    for (unsigned i = 0; i < NEAR && node < GCD_NODE_ROOT; i++) {
+        if (bits_get(pools, node))
+            return true;
+        node = gcd_dominators_parent(w->d, node);
+    }
+    return false;
+}
+
 static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *all,
-                         uint64_t *bytes, struct gcd_error *err)
+                         struct large *l, struct gcd_error *err)
 {
     size_t hint = 0;
     for (uint32_t node = 0; node < w->nodes; node++) {
@@ -37,13 +74,15 @@ static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *
         if (gcd_generations_find(all, address, &hint) != LARGE_OBJECTS)
             continue;
         gcd_generations_add(all, address, size);
-        gcd_add_saturating(&bytes[gcd_graph_node_type(w->g, node)], size);
+        gcd_add_saturating(&l->of_type[gcd_graph_node_type(w->g, node)], size);
+        if (is_pooled(w, l->pools, node))
+            gcd_add_saturating(&l->pooled, size);
     }
     return GCD_OK;
 }
 
 static gcd_status add_free(struct suspects_work *w, const struct gcd_generation *g,
-                           const uint64_t *bytes, struct gcd_error *err)
+                           const struct large *l, struct gcd_error *err)
 {
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_FRAGMENTATION];
     uint64_t free_bytes = g->used_bytes > g->aligned_bytes ? g->used_bytes - g->aligned_bytes : 0;
@@ -51,10 +90,10 @@ static gcd_status add_free(struct suspects_work *w, const struct gcd_generation 
     check->objects = g->objects;
     check->bytes = free_bytes;
     if (free_bytes < w->s->threshold || free_bytes < g->used_bytes / FINDING_FREE_PART ||
-        g->objects < FINDING_LARGE)
+        g->objects < FINDING_LARGE || (l->pooled > 0 && l->pooled >= MOSTLY(g->bytes)))
         return GCD_OK;
-    GCD_TRY(
-        suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, bytes), &x, err));
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, l->of_type), &x,
+                         err));
     x->pub.overlaps = true;
     x->pub.objects = g->objects;
     x->pub.bytes = free_bytes;
@@ -76,12 +115,15 @@ gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err
     if (used < w->s->threshold || w->s->checks[GCD_SUSPECT_FRAGMENTATION].unknown)
         return GCD_OK;
     GCD_TRY(gcd_generations_new(s, w->alloc, &all, err));
-    uint64_t *bytes = gcd_mem_new_array(w->alloc, w->types, sizeof *bytes);
-    gcd_status st = bytes != NULL ? add_up(w, all, bytes, err)
-                                  : gcd_fail_nomem(err, "looking at the large object heap");
+    struct large l = { .of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *l.of_type),
+                       .pools = find_pools(w) };
+    gcd_status st = l.of_type != NULL && l.pools != NULL
+                        ? add_up(w, all, &l, err)
+                        : gcd_fail_nomem(err, "looking at the large object heap");
     if (st == GCD_OK)
-        st = add_free(w, gcd_generations_get(all, LARGE_OBJECTS), bytes, err);
-    gcd_mem_free(w->alloc, bytes, w->types * sizeof *bytes);
+        st = add_free(w, gcd_generations_get(all, LARGE_OBJECTS), &l, err);
+    gcd_mem_free(w->alloc, l.of_type, w->types * sizeof *l.of_type);
+    gcd_mem_free(w->alloc, l.pools, w->words * sizeof *l.pools);
     gcd_generations_free(all);
     return st;
 }

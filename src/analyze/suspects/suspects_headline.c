@@ -114,6 +114,9 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
     } else if (p->kind == GCD_SUSPECT_TYPE) {
         suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
+    } else if (suspects_are_delays(s, x)) {
+        suspects_put_count(s, p->held[0].objects, "call in Task.Delay", "calls in Task.Delay");
+        put_each(s, p->bytes, p->held[0].objects);
     } else {
         suspects_put_number(s, p->objects);
         suspects_put(s, " %s", p->kind == GCD_SUSPECT_HANDLERS ? "handlers" : what);

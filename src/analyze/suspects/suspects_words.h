@@ -219,4 +219,7 @@ void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x
 void suspects_say_pools(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_pools(struct suspect_words *s, const struct suspect *x);
 
+/* finding_timers.c: are nearly all timers of X those of Task.Delay in one method? */
+bool suspects_are_delays(const struct suspect_words *s, const struct suspect *x);
+
 #endif
