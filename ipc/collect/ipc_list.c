@@ -35,6 +35,8 @@ struct listener {
 
 struct search {
     const char *proc;
+    gcd_list_known_fn known; /* NULL: look at all */
+    void *ctx;
     struct gcd_ipc_list_options options;
     struct gcd_alloc alloc;
     struct gcd_ipc_process_list list;
@@ -112,6 +114,9 @@ static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *
     struct gcd_procfs_facts facts;
     char path[GCD_IPC_PATH_MAX] = "";
     bool foreign = false;
+    /* a search again and again leaves out at once what has no socket: most new processes */
+    if (s->known != NULL && !gcd_procfs_may_have_socket(s->proc, pid))
+        return GCD_OK;
     if (!gcd_procfs_facts(s->proc, pid, &facts) || facts.kernel)
         return GCD_OK;
     gcd_status st = gcd_discover_listed(s->proc, pid, s->options.own_tmpdir, path, &foreign, NULL);
@@ -155,7 +160,7 @@ search_proc(struct search *s,
         unsigned long pid = strtoul(e->d_name, NULL, 10);
         if (gcd_is_canceled(s->options.cancel))
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        else if (pid <= UINT32_MAX)
+        else if (pid <= UINT32_MAX && (s->known == NULL || !s->known(s->ctx, (uint32_t)pid)))
             st = try(s, (uint32_t)pid, err);
     }
     (void)closedir(dir);
@@ -340,6 +345,42 @@ static void ask_all(struct search *s)
         (void)uv_thread_join(&threads[n]);
 }
 
+/* The processes whose sockets are found by their names, not through /proc. */
+static gcd_status search_sockets(struct search *s, const char *shared_dir, struct gcd_error *err)
+{
+    const char *own = s->options.own_tmpdir;
+    gcd_status st = index_processes(s, err);
+    if (st == GCD_OK)
+        st = search_dir(s, shared_dir, err);
+    if (st == GCD_OK && own != NULL && own[0] != '\0' && strcmp(own, shared_dir) != 0)
+        st = search_dir(s, own, err);
+    return st == GCD_OK ? add_listeners(s, err) : st;
+}
+
+/* SHARED_DIR NULL: only what /proc shows. */
+static gcd_status list(struct search *s, const char *shared_dir, struct gcd_ipc_process_list *ret,
+                       struct gcd_error *err)
+{
+    gcd_status st = search_proc(s, try_process, err);
+    if (st == GCD_OK && shared_dir != NULL)
+        st = search_sockets(s, shared_dir, err);
+    if (st == GCD_OK)
+        st = search_proc(s, try_socketless, err);
+    free_listeners(s);
+    if (st == GCD_OK)
+        ask_all(s); /* first those found through /proc */
+    if (st == GCD_OK && gcd_is_canceled(s->options.cancel))
+        st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    if (st != GCD_OK) {
+        gcd_ipc_list_done(&s->list);
+        return st;
+    }
+    if (s->list.count > 1)
+        qsort(s->list.items, s->list.count, sizeof *s->list.items, by_pid);
+    *ret = s->list;
+    return GCD_OK;
+}
+
 gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
                               const struct gcd_ipc_list_options *options,
                               struct gcd_ipc_process_list *ret, struct gcd_error *err)
@@ -347,31 +388,20 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir,
     struct search s = { .proc = proc, .alloc = gcd_alloc_or_default(NULL) };
     if (options != NULL)
         s.options = *options;
-    const char *own = s.options.own_tmpdir;
-    gcd_status st = search_proc(&s, try_process, err);
-    if (st == GCD_OK)
-        st = index_processes(&s, err);
-    if (st == GCD_OK)
-        st = search_dir(&s, shared_dir, err);
-    if (st == GCD_OK && own != NULL && own[0] != '\0' && strcmp(own, shared_dir) != 0)
-        st = search_dir(&s, own, err);
-    if (st == GCD_OK)
-        st = add_listeners(&s, err);
-    if (st == GCD_OK)
-        st = search_proc(&s, try_socketless, err);
-    free_listeners(&s);
-    if (st == GCD_OK)
-        ask_all(&s); /* first those found through /proc */
-    if (st == GCD_OK && gcd_is_canceled(s.options.cancel))
-        st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    if (st != GCD_OK) {
-        gcd_ipc_list_done(&s.list);
-        return st;
-    }
-    if (s.list.count > 1)
-        qsort(s.list.items, s.list.count, sizeof *s.list.items, by_pid);
-    *ret = s.list;
-    return GCD_OK;
+    return list(&s, shared_dir, ret, err);
+}
+
+gcd_status gcd_list_unknown(const char *proc, const struct gcd_ipc_list_options *options,
+                            const struct gcd_list_known *known, struct gcd_ipc_process_list *ret,
+                            struct gcd_error *err)
+{
+    struct search s = { .proc = proc,
+                        .alloc = gcd_alloc_or_default(NULL),
+                        .known = known->is_known,
+                        .ctx = known->ctx };
+    if (options != NULL)
+        s.options = *options;
+    return list(&s, NULL, ret, err);
 }
 
 gcd_status gcd_ipc_list(const struct gcd_ipc_list_options *options,

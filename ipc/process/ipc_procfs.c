@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "base/safe_open.h"
 
+/* A small file of keys, such as meminfo; more is not read. */
+#define KEYS_BYTES 8192
 /* real, effective, saved, file system */
 #define UID_LINE "%*u %" SCNu32 " %" SCNu32
 
@@ -65,6 +67,24 @@ static int read_small(const char *proc, uint32_t pid, const char *name, char *bu
 int gcd_procfs_small(const char *path, char *buf, size_t cap)
 {
     return read_string(open_path(path), buf, cap);
+}
+
+uint64_t gcd_procfs_key(const char *folder, const char *name, const char *key)
+{
+    char path[GCD_IPC_PATH_MAX], text[KEYS_BYTES];
+    size_t k = strlen(key);
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (n < 0 || (size_t)n >= sizeof path || gcd_procfs_small(path, text, sizeof text) != 0)
+        return 0;
+    for (const char *p = text; p != NULL; p = strchr(p, '\n')) {
+        p += *p == '\n';
+        if (strncmp(p, key, k) == 0 && (p[k] == ' ' || p[k] == ':')) {
+            p += k + 1;
+            p += strspn(p, " \t");
+            return *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10) : 0;
+        }
+    }
+    return 0;
 }
 
 /* "pid (comm) state ppid ...": the name may contain anything, so fields are counted after the last
@@ -191,9 +211,7 @@ gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffie
                         proc, pid);
     if (state == 'Z' || state == 'X')
         return gcd_because(err, GCD_ERROR_NO_PROCESS,
-                           gcd_fail(err, GCD_E_NOT_FOUND,
-                                    "process %" PRIu32 " is a zombie",
-                                    pid));
+                           gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " is a zombie", pid));
     return GCD_OK;
 }
 
@@ -351,7 +369,8 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
 }
 
 /* The threads of the runtime come first: it starts them before the program. */
-#define THREADS_MAX 1000u
+#define THREADS_MAX     1000u
+#define DESCRIPTORS_MAX 4096u
 
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
 {
@@ -371,6 +390,24 @@ bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
     if (dir != NULL)
         (void)closedir(dir);
     return found;
+}
+
+bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)
+{
+    char path[GCD_IPC_PATH_MAX], link[8];
+    static const char socket[] = "socket:";
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/fd", proc, pid);
+    DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
+    if (dir == NULL)
+        return true;
+    bool found = false;
+    struct dirent *e;
+    unsigned i = 0;
+    for (; !found && i < DESCRIPTORS_MAX && (e = readdir(dir)) != NULL; i++)
+        found = readlinkat(dirfd(dir), e->d_name, link, sizeof link) >= (ssize_t)strlen(socket) &&
+                memcmp(link, socket, strlen(socket)) == 0;
+    (void)closedir(dir);
+    return found || i == DESCRIPTORS_MAX;
 }
 
 uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)

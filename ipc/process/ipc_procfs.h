@@ -11,6 +11,8 @@
 
 /* Reads the beginning of a small file as a string.  0 or a negated errno. */
 int gcd_procfs_small(const char *path, char *buf, size_t cap);
+/* The number after KEY at the beginning of a line of FOLDER/NAME; 0 when there is none. */
+uint64_t gcd_procfs_key(const char *folder, const char *name, const char *key);
 
 /* The environment variable NAME of PID, "" if it has none.  False when the environment cannot be
  * read. */
@@ -68,6 +70,10 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
 /* Is one of the first threads of process PID, a thousand at most, called NAME?  False when unknown.
  */
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
+
+/* Has process PID a socket among its first 4,096 descriptors, or can it not be told?  Without one
+ * it has no diagnostic socket. */
+bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid);
 
 /* Arguments separated by spaces, at most one megabyte; NULL when out of memory, "" when unknown.
  * *RET_CAP: what to free. */

@@ -17,6 +17,7 @@
 
 #include "ipc/process/ipc_discover.h"
 #include "ipc/process/ipc_procfs.h"
+#include "ipc/collect/ipc_finder.h"
 #include "ipc/collect/ipc_list.h"
 #include "support/fake_target.h"
 #include "support/folder.h"
@@ -327,6 +328,112 @@ static void test_sockets_without_a_process(void **state)
     fake_target_stop(second);
 }
 
+/* ---- as they start ---- */
+
+static struct gcd_ipc_process_list next(const struct world *w, struct gcd_ipc_finder *f,
+                                        uint64_t now_ms)
+{
+    struct gcd_ipc_process_list l = { .items = NULL };
+    struct gcd_ipc_list_options options = { .answer_ms = ENOUGH_MS };
+    assert_int_equal(gcd_finder_next(f, w->proc, now_ms, &options, &l, NULL), GCD_OK);
+    return l;
+}
+
+static void expect_next(const struct world *w, struct gcd_ipc_finder *f, uint64_t now_ms,
+                        size_t count)
+{
+    struct gcd_ipc_process_list l = next(w, f, now_ms);
+    assert_int_equal(l.count, count);
+    gcd_ipc_list_done(&l);
+}
+
+/* The sockets of processes that /proc does not show are not touched: it would be at each call. */
+static void test_each_is_found_once(void **state)
+{
+    struct world *w = *state;
+    struct gcd_ipc_finder *f;
+    struct fake_target *t = start(answers), *other = start(answers), *late = start(answers);
+    put(w, "uptime", "70.50 1.00\n", 11);
+    add_process(w, 300, "shop", 0);
+    add_process(w, 20, "other", 0);
+    add_socket(w->tmp, 300, t);
+    add_socket(w->shared, 77, other);
+    assert_int_equal(gcd_ipc_finder_new(NULL, &f, NULL), GCD_OK);
+    struct gcd_ipc_process_list l = next(w, f, 1000);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].pid, 300);
+    assert_string_equal(l.items[0].entry_assembly, "e");
+    gcd_ipc_list_done(&l);
+    expect_next(w, f, 3000, 0);
+    assert_int_equal(fake_target_accepted(t), 2); /* one looks for its listener, one asks */
+    assert_int_equal(fake_target_accepted(other), 0);
+    add_process(w, 400, "late", 0);
+    add_socket(w->tmp, 400, late);
+    l = next(w, f, 5000);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].pid, 400);
+    gcd_ipc_list_done(&l);
+    expect_next(w, f, 100000, 0);
+    /* another process with its number */
+    gcd_ipc_finder_forget(f, 300);
+    gcd_ipc_finder_forget(f, 301); /* never seen */
+    l = next(w, f, 101000);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].pid, 300);
+    gcd_ipc_list_done(&l);
+    gcd_ipc_finder_free(f);
+    fake_target_stop(t);
+    fake_target_stop(other);
+    fake_target_stop(late);
+}
+
+/* A process gets its socket after its start, or by exec: an old one is looked at once a minute. */
+static void test_it_becomes_dotnet(void **state)
+{
+    struct world *w = *state;
+    struct gcd_ipc_finder *f;
+    struct fake_target *t = start(answers), *old = start(answers);
+    put(w, "uptime", "12.00 1.00\n", 11); /* it started 2 s ago */
+    add_process(w, 300, "shop", 0);
+    assert_int_equal(gcd_ipc_finder_new(NULL, &f, NULL), GCD_OK);
+    expect_next(w, f, 1000, 0);
+    add_socket(w->tmp, 300, t);
+    expect_next(w, f, 3000, 1);
+    put(w, "uptime", "900.00 1.00\n", 12);
+    add_process(w, 400, "script", 0);
+    expect_next(w, f, 10000, 0);
+    add_socket(w->tmp, 400, old);
+    expect_next(w, f, 60000, 0);
+    expect_next(w, f, 70000, 1);
+    gcd_ipc_finder_free(f);
+    fake_target_stop(t);
+    fake_target_stop(old);
+}
+
+/* One that does not answer yet is asked again, because its name is not known. */
+static void test_it_answers_later(void **state)
+{
+    struct world *w = *state;
+    struct gcd_ipc_finder *f;
+    static const struct fake_act *const later[] = { close_now, refuse, close_now, answer };
+    struct fake_target *t = fake_target_start(later, 4);
+    put(w, "uptime", "12.00 1.00\n", 11);
+    add_process(w, 300, "shop", 0);
+    add_socket(w->tmp, 300, t);
+    assert_int_equal(gcd_ipc_finder_new(NULL, &f, NULL), GCD_OK);
+    struct gcd_ipc_process_list l = next(w, f, 1000);
+    assert_int_equal(l.count, 1);
+    assert_false(l.items[0].answered);
+    gcd_ipc_list_done(&l);
+    l = next(w, f, 3000);
+    assert_int_equal(l.count, 1);
+    assert_true(l.items[0].answered);
+    gcd_ipc_list_done(&l);
+    expect_next(w, f, 5000, 0);
+    gcd_ipc_finder_free(f);
+    fake_target_stop(t);
+}
+
 /* Sorted by pid, whether found in /proc or by socket. */
 static void test_in_order(void **state)
 {
@@ -390,6 +497,9 @@ static void test_nothing_and_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_WORLD(test_each_is_found_once),
+        IN_WORLD(test_it_becomes_dotnet),
+        IN_WORLD(test_it_answers_later),
         IN_WORLD(test_what_is_known),
         IN_WORLD(test_side_by_side),
         IN_WORLD(test_who_does_not_answer),
