@@ -73,6 +73,9 @@ struct cli_live_args {
     bool must_progress;
     /* not an option: also record which objects survive and move */
     bool movement;
+    /* not an option: read the memory directly if that is possible, else by events */
+    bool direct_first;
+    bool urgent; /* not an option: the process may end soon */
     /* not an option: the caller holds the lock; NULL: the dump takes its own */
     const struct live_lock *lock;
 };
@@ -87,7 +90,9 @@ struct cli_dump_args {
     bool with_dead; /* of a core file */
 };
 
-#define CLI_LABELS_MAX 32
+#define CLI_LABELS_MAX  32
+#define CLI_WHEN_MAX    8
+#define CLI_OUTPUTS_MAX 8
 
 /* Where the result goes, and in which form. */
 struct cli_output_args {
@@ -180,6 +185,15 @@ struct cli_job_args {
     bool check;
 };
 
+/* Waiting for the moment of a dump. */
+struct cli_watch_args {
+    const char *when[CLI_WHEN_MAX]; /* conditions; NULL after the last */
+    uint64_t cooldown_s;
+    /* where each dump goes, one after the other; NULL after the last */
+    const char *outputs[CLI_OUTPUTS_MAX];
+    bool once, summary_first;
+};
+
 /* The server for programs that look for leaks. */
 struct cli_mcp_args {
     const char *root; /* the folder that its files must be in */
@@ -205,6 +219,7 @@ struct cli_args {
     struct cli_job_args job;
     struct cli_mcp_args mcp;
     struct cli_sites_args sites;
+    struct cli_watch_args watch;
 };
 
 /* The values that are read: those to keep, or texts to show. */

@@ -256,6 +256,30 @@ static const struct cli_command commands[] = {
       "--check also warns of jobs that write the same files; %J, the name of the job, in the "
       "output tells them apart.\n",
       "  gcdumpc run nightly --config /etc/gcdumpc.conf\n" },
+    { "watch", "--name NAME --when CONDITION [-o FILE]",
+      "dump processes when they need it, such as before they run out of memory", CLI_WATCH,
+      "Waits at almost no cost until a condition holds, dumps that process, and goes on after "
+      "--cooldown.  Processes\n"
+      "may start, end and restart meanwhile; --name and --all watch all that match.  A condition "
+      "is\n"
+      "  rss > 85%          resident memory of the process, of its limit or in bytes (rss > 1.5G)\n"
+      "  heap > 60%         the largest that its managed heap can be, with garbage\n"
+      "  left < 200M        what its cgroup and the machine have left\n"
+      "  growth/10m > 200M  its growth within a time; a percentage is of what it had before\n"
+      "  pressure > 20%     of the last 10 s, in which tasks waited for memory (PSI)\n"
+      "or several with \"and\" between them.  Its limit is that of its cgroup, else the memory of "
+      "the machine.\n\n"
+      "The memory of the process is read directly where that is possible (--direct), with a short "
+      "stop; else it sends\n"
+      "its heap, with a buffer that fits into what is left.  Several -o are dumps of their own, "
+      "the "
+      "most important\n"
+      "first.  If no output can be written, a --summary still is.  Other options are those of "
+      "\"gcdumpc collect\";\n"
+      "with --dry-run it shows what it would watch, and ends.\n\n"
+      "SIGTERM ends it with status 0, --once with that of the dump.\n",
+      "  gcdumpc watch --name Shop --when 'rss > 85%' -o '/var/dumps/%n-%p-%sZ.nettrace.gz' --keep "
+      "3\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS,
       "Lists .NET processes with a diagnostic socket.  Each has half a second to report its "
       "runtime and assembly, all\n"

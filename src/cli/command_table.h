@@ -33,6 +33,7 @@ struct cli_command {
 #define CLI_STRINGS    65536u
 #define CLI_SITES      131072u
 #define CLI_EXCEPTIONS 262144u
+#define CLI_WATCH      524288u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

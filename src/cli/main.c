@@ -83,19 +83,20 @@ static void print_format_names(void)
 static void print_help(const struct cli_command *c, bool all)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "", *details = c->details, *rest = NULL;
-    bool shorter = c->bit == CLI_COLLECT && !all;
+    bool shorter = (c->bit & (CLI_COLLECT | CLI_WATCH)) != 0 && !all;
     char first[1000];
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments,
            c->summary[0] - 'a' + 'A', c->summary + 1);
     cli_print_prose(stdout, cli_about_files(c));
     cli_print_options(stdout, c, all);
-    if (shorter && (rest = strstr(details, "\n\n")) != NULL) {
+    if (shorter)
+        printf("More, for tuning, unattended dumps and names with fields: gcdumpc help %s\n",
+               c->name);
+    if (shorter && c->bit == CLI_COLLECT && (rest = strstr(details, "\n\n")) != NULL) {
         (void)snprintf(first, sizeof first, "%.*s", (int)(rest + 1 - details), details);
         details = first;
-        fputs("More, for tuning, unattended dumps and names with fields: gcdumpc help collect\n",
-              stdout);
     }
-    if (c->bit & (CLI_COLLECT | CLI_CONVERT))
+    if (c->bit & (CLI_COLLECT | CLI_WATCH | CLI_CONVERT))
         print_format_names();
     if (details[0] != '\0')
         putchar('\n');
@@ -201,6 +202,8 @@ static enum cli_exit run_command(const struct cli_args *args, unsigned bit)
         return cmd_trend(args);
     case CLI_RUN:
         return cmd_run(args);
+    case CLI_WATCH:
+        return cmd_watch(args);
     default:
         return cmd_ps(args);
     }

@@ -75,26 +75,29 @@ static const char *const choices[][8] = {
 
 #define HOLDERS \
     (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC | CLI_STRINGS | CLI_EXCEPTIONS | CLI_SITES)
-#define COMPARE (CLI_DIFF | CLI_TREND)
-#define ALL                                                                                     \
-    (CLI_MCP | CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
+#define COMPARE   (CLI_DIFF | CLI_TREND)
+#define DUMP_LIVE (CLI_COLLECT | CLI_WATCH)
+#define ALL                                                                                   \
+    (CLI_MCP | DUMP_LIVE | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | CLI_SQL | \
      CLI_BROWSE | HOLDERS | COMPARE)
 #define FILE_ONE  (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_BROWSE | HOLDERS)
 #define FILES     (FILE_ONE | COMPARE | CLI_SQL)
-#define DUMPS     (CLI_COLLECT | FILES)
+#define DUMPS     (DUMP_LIVE | FILES)
 #define TABLES    (CLI_INFO | CLI_REPORT | CLI_PS | CLI_SQL | HOLDERS | COMPARE)
-#define OUTPUTS   (CLI_COLLECT | CLI_CONVERT)
+#define OUTPUTS   (DUMP_LIVE | CLI_CONVERT)
 #define READ_LIVE (CLI_INFO | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | CLI_DIFF)
-#define LIVE      (CLI_COLLECT | READ_LIVE)
-#define ANY_PORT  (LIVE & ~CLI_SITES) /* sites needs several event sessions at a time */
-#define GRAPHS    (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
+#define LIVE      (DUMP_LIVE | READ_LIVE)
+/* sites needs several event sessions at a time, watch the memory of a process */
+#define ANY_PORT (LIVE & ~(CLI_SITES | CLI_WATCH))
+#define GRAPHS   (OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | HOLDERS | COMPARE)
 /* options of collect: accepted by the analyses with a note until 0.4; only in its full help */
-#define MOVED           (1u << 30)
-#define RARE            (1u << 31)
-#define DEFAULT_RETRIES 1u
-#define WINDOW_SECONDS  30u
-#define SETTLE_SECONDS  60u
-#define FIELD(f)        offsetof(struct cli_args, f)
+#define MOVED            (1u << 30)
+#define RARE             (1u << 31)
+#define DEFAULT_RETRIES  1u
+#define WINDOW_SECONDS   30u
+#define SETTLE_SECONDS   60u
+#define COOLDOWN_SECONDS 600u
+#define FIELD(f)         offsetof(struct cli_args, f)
 
 /* The table for parsing and for help; an option name means the same in all commands. */
 static const struct option_row rows[] = {
@@ -112,6 +115,20 @@ static const struct option_row rows[] = {
       ANY_PORT | RARE, OPT_NUMBER, FIELD(target.delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write (NAME-PID-TIME.nettrace.gz); \"-\" is standard output",
       CLI_COLLECT, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE",
+      "where a dump goes (NAME-PID-TIME.nettrace.gz); repeated: one after the other", CLI_WATCH,
+      OPT_LIST, FIELD(watch.outputs), 0, CLI_OUTPUTS_MAX },
+    { "when", 0, "CONDITION", "dump it when this is true, see below; can be repeated: any of them",
+      CLI_WATCH, OPT_LIST, FIELD(watch.when), 0, CLI_WHEN_MAX },
+    { "when", 0, "CONDITION",
+      "only if this is true, as rss > 85%: see gcdumpc watch; can be repeated: any of them",
+      CLI_COLLECT | RARE, OPT_LIST, FIELD(watch.when), 0, CLI_WHEN_MAX },
+    { "cooldown", 0, "TIME", "how long to wait after a dump before the next of that process (10m)",
+      CLI_WATCH, OPT_TIME, FIELD(watch.cooldown_s), 1, UINT32_MAX },
+    { "once", 0, NULL, "end after the first dump, with its exit status", CLI_WATCH, OPT_FLAG,
+      FIELD(watch.once), 0, 0 },
+    { "summary-first", 0, NULL, "take a dump for the summary alone, before the others", CLI_WATCH,
+      OPT_FLAG, FIELD(watch.summary_first), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", CLI_CONVERT | CLI_REPORT,
       OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC,
@@ -138,7 +155,7 @@ static const struct option_row rows[] = {
       OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL,
       "record the event stream as it came, without names from the files of its modules",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.plain), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | CLI_SQL | CLI_BROWSE | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES,
       FIELD(view.names), 0, 0 },
@@ -241,37 +258,39 @@ static const struct option_row rows[] = {
       CLI_SQL, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
     { "timeout", 't', "SECONDS", "give up if the dump takes longer (3600)", LIVE & ~CLI_SQL,
       OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "dry-run", 0, NULL, "only show what would be watched, and whether a condition is true now",
+      CLI_WATCH, OPT_FLAG, FIELD(live.dry_run), 0, 0 },
     { "dry-run", 0, NULL,
       "only say what the dump is expected to cost, without a garbage collection", CLI_COLLECT,
       OPT_FLAG, FIELD(live.dry_run), 0, 0 },
     { "buffer", 'b', "MB", "event buffer in the process for the first attempt (by its memory)",
-      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.buffer_mb), 1, 4095 },
+      DUMP_LIVE | MOVED | RARE, OPT_NUMBER, FIELD(live.buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer for any attempt (4095, less if memory is short)",
-      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
+      DUMP_LIVE | MOVED | RARE, OPT_NUMBER, FIELD(live.max_buffer_mb), 1, 4095 },
     { "retries", 0, "N", "retries with a larger buffer if events were lost (1)",
-      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
+      DUMP_LIVE | MOVED | RARE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
     { "max-bytes", 0, "SIZE", "refuse a compressed or piped core file that is larger when unpacked",
       FILES, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
     { "max-bytes", 0, "SIZE",
       "stop after this many bytes of events (4 times the process's memory, and 1G)",
-      CLI_COLLECT | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
+      DUMP_LIVE | MOVED | RARE, OPT_SIZE, FIELD(live.max_bytes), 1024, UINT64_MAX },
     { "direct", 0, NULL, "read the memory of the process, without a garbage collection or its help",
-      ANY_PORT, OPT_FLAG, FIELD(live.direct), 0, 0 },
-    { "max-stop", 0, "MS", "read it directly, and stop it for at most this long (2000)", ANY_PORT,
-      OPT_NUMBER, FIELD(live.max_stop_ms), 1, 3600000 },
+      ANY_PORT | CLI_WATCH, OPT_FLAG, FIELD(live.direct), 0, 0 },
+    { "max-stop", 0, "MS", "read it directly, and stop it for at most this long (2000)",
+      ANY_PORT | CLI_WATCH, OPT_NUMBER, FIELD(live.max_stop_ms), 1, 3600000 },
     { "max-stop-total", 0, "MS", "at most this long in all tries together (10 times --max-stop)",
-      ANY_PORT | RARE, OPT_NUMBER, FIELD(live.max_stop_total_ms), 1, 36000000 },
+      ANY_PORT | CLI_WATCH | RARE, OPT_NUMBER, FIELD(live.max_stop_total_ms), 1, 36000000 },
     { "strategy", 0, "HOW",
       "one session (single), two (drain), or none (direct); auto chooses by runtime version",
-      CLI_COLLECT | MOVED | RARE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
     { "no-ranges", 0, NULL, "do not record the memory ranges of the generations",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
     { "keep-partial", 0, NULL, "if the process or the stream ends early, keep what was received",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
     { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.force), 0, 0 },
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.force), 0, 0 },
     { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE | CLI_SQL,
       OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS,
@@ -285,7 +304,7 @@ static const struct option_row rows[] = {
     { "redact", 0, NULL,
       "remove the values that a recording has; --redact=hash: keep which are equal", CLI_CONVERT,
       OPT_REDACT, FIELD(output.redact), 0, 0 },
-    { "values-time", 0, "MS", "read them for at most this long (2000)", CLI_COLLECT | RARE,
+    { "values-time", 0, "MS", "read them for at most this long (2000)", DUMP_LIVE | RARE,
       OPT_NUMBER, FIELD(live.values_ms), 1, 1000000 },
     { "max-string", 0, "N", "keep the first N characters of a text (256)",
       CLI_STRINGS | CLI_EXCEPTIONS | OUTPUTS, OPT_NUMBER, FIELD(dump.max_string), 1,
@@ -298,7 +317,7 @@ static const struct option_row rows[] = {
       "do not read the program's files: names stay as the runtime sends them", DUMPS | CLI_MCP,
       OPT_FLAG, FIELD(modules.off), 0, 0 },
     { "no-fields", 0, NULL, "do not name the fields that references go through",
-      (DUMPS & ~CLI_COLLECT) | CLI_MCP, OPT_FLAG, FIELD(modules.no_fields), 0, 0 },
+      (DUMPS & ~DUMP_LIVE) | CLI_MCP, OPT_FLAG, FIELD(modules.no_fields), 0, 0 },
     { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1",
       DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES | CLI_MCP,
@@ -315,48 +334,48 @@ static const struct option_row rows[] = {
     { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)",
       GRAPHS | CLI_MCP, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that match --name; the output needs %p in its name",
-      CLI_COLLECT, OPT_FLAG, FIELD(target.all), 0, 0 },
+      DUMP_LIVE, OPT_FLAG, FIELD(target.all), 0, 0 },
     { "keep", 0, "N",
       "keep N dumps of the same -o and process name, this one included, remove older ones",
-      CLI_COLLECT, OPT_NUMBER, FIELD(job.keep), 1, UINT32_MAX },
-    { "keep-days", 0, "D", "remove earlier dumps after this many days", CLI_COLLECT, OPT_NUMBER,
+      DUMP_LIVE, OPT_NUMBER, FIELD(job.keep), 1, UINT32_MAX },
+    { "keep-days", 0, "D", "remove earlier dumps after this many days", DUMP_LIVE, OPT_NUMBER,
       FIELD(job.keep_days), 1, 1000000 },
     { "max-total", 0, "SIZE", "remove the oldest dumps if all together are larger than this",
-      CLI_COLLECT, OPT_SIZE, FIELD(job.max_total_bytes), 1, UINT64_MAX },
-    { "if-rss-above", 0, "SIZE", "only if the process has more resident memory", CLI_COLLECT,
+      DUMP_LIVE, OPT_SIZE, FIELD(job.max_total_bytes), 1, UINT64_MAX },
+    { "if-rss-above", 0, "SIZE", "only if the process has more resident memory", DUMP_LIVE,
       OPT_SIZE, FIELD(job.if_rss_above), 1, UINT64_MAX },
     { "if-grown", 0, "PERCENT",
-      "only if its memory has grown this much since the last dump, for example 10%", CLI_COLLECT,
+      "only if its memory has grown this much since the last dump, for example 10%", DUMP_LIVE,
       OPT_PERCENT, FIELD(job.if_grown), 1, 1000000 },
     { "min-interval", 0, "TIME", "only if the last dump is at least this old: 90s, 30m, 6h, 1d",
-      CLI_COLLECT, OPT_TIME, FIELD(job.min_interval_s), 1, UINT32_MAX },
-    { "if-free-disk", 0, "SIZE", "only if the disk of the output has this much room", CLI_COLLECT,
+      DUMP_LIVE, OPT_TIME, FIELD(job.min_interval_s), 1, UINT32_MAX },
+    { "if-free-disk", 0, "SIZE", "only if the disk of the output has this much room", DUMP_LIVE,
       OPT_SIZE, FIELD(job.if_free_disk), 1, UINT64_MAX },
     { "if-free-memory", 0, "SIZE", "only if machine and cgroup have this much memory left",
-      CLI_COLLECT, OPT_SIZE, FIELD(job.if_free_memory), 1, UINT64_MAX },
+      DUMP_LIVE, OPT_SIZE, FIELD(job.if_free_memory), 1, UINT64_MAX },
     { "max-pause-estimate", 0, "MS",
-      "only if its expected pause, by memory and last dump, is not longer", CLI_COLLECT, OPT_NUMBER,
+      "only if its expected pause, by memory and last dump, is not longer", DUMP_LIVE, OPT_NUMBER,
       FIELD(job.max_pause_ms), 1, UINT32_MAX },
     { "skip-status", 0, "N", "exit status if these conditions prevent a dump (0)", CLI_COLLECT,
       OPT_NUMBER, FIELD(job.skip_status), 0, 125 },
     { "wait", 0, "SECONDS", "wait this long for another dump to end, instead of failing",
-      CLI_COLLECT | MOVED | RARE, OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
+      DUMP_LIVE | MOVED | RARE, OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
     { "exclusive", 0, NULL, "run no other dump with this option on the machine at the same time",
-      CLI_COLLECT | MOVED | RARE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
-    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER,
-      FIELD(job.nice), 0, 19 },
-    { "io-idle", 0, NULL, "use the disk only while nobody else does", CLI_COLLECT, OPT_FLAG,
+      DUMP_LIVE | MOVED | RARE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
+    { "nice", 0, "N", "run with lower priority, as nice(1)", DUMP_LIVE, OPT_NUMBER, FIELD(job.nice),
+      0, 19 },
+    { "io-idle", 0, NULL, "use the disk only while nobody else does", DUMP_LIVE, OPT_FLAG,
       FIELD(job.io_idle), 0, 0 },
     { "log", 0, "HOW", "print one line per dump instead of other messages: text, json or none",
-      CLI_COLLECT, OPT_LOG, FIELD(job.log), 0, 0 },
-    { "syslog", 0, NULL, "send that line to the system log, too", CLI_COLLECT, OPT_FLAG,
+      DUMP_LIVE, OPT_LOG, FIELD(job.log), 0, 0 },
+    { "syslog", 0, NULL, "send that line to the system log, too", DUMP_LIVE, OPT_FLAG,
       FIELD(job.syslog), 0, 0 },
-    { "metrics", 0, "FILE", "write the outcome for node_exporter's textfile collector", CLI_COLLECT,
+    { "metrics", 0, "FILE", "write the outcome for node_exporter's textfile collector", DUMP_LIVE,
       OPT_TEXT, FIELD(job.metrics), 0, 0 },
     { "on-success", 0, "CMD",
-      "run a program after a complete dump; it gets GCDUMPC_FILE and others", CLI_COLLECT, OPT_TEXT,
+      "run a program after a complete dump; it gets GCDUMPC_FILE and others", DUMP_LIVE, OPT_TEXT,
       FIELD(job.on_success), 0, 0 },
-    { "on-failure", 0, "CMD", "run a program after an incomplete or failed dump", CLI_COLLECT,
+    { "on-failure", 0, "CMD", "run a program after an incomplete or failed dump", DUMP_LIVE,
       OPT_TEXT, FIELD(job.on_failure), 0, 0 },
     { "config", 0, "FILE", "the file that describes the jobs (/etc/gcdumpc.conf)", CLI_RUN,
       OPT_TEXT, FIELD(job.config), 0, 0 },
@@ -400,11 +419,21 @@ static const struct {
     const char *title;
     size_t begin, end;
 } groups[] = {
-    GROUP("Target", target),           GROUP("Output", output), GROUP("What to show", view),
-    GROUP("Files and processes", mcp), GROUP("Samples", sites), GROUP("Live dump", live),
-    GROUP("Unattended", job),          GROUP("Reading", dump),  GROUP("Reading", modules),
-    GROUP("Reading", strict),          GROUP("Limits", limits), GROUP("General", quiet),
-    GROUP("General", verbose),         GROUP("General", help),
+    GROUP("Target", target),
+    GROUP("When", watch),
+    GROUP("Output", output),
+    GROUP("What to show", view),
+    GROUP("Files and processes", mcp),
+    GROUP("Samples", sites),
+    GROUP("Live dump", live),
+    GROUP("Unattended", job),
+    GROUP("Reading", dump),
+    GROUP("Reading", modules),
+    GROUP("Reading", strict),
+    GROUP("Limits", limits),
+    GROUP("General", quiet),
+    GROUP("General", verbose),
+    GROUP("General", help),
 };
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
 
@@ -449,7 +478,7 @@ bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret
                                             .takes = takes(r),
                                             .group = groups[g].title,
                                             .several = r->type == OPT_LIST,
-                                            .rare = c->bit == CLI_COLLECT && is_rare(r),
+                                            .rare = (c->bit & DUMP_LIVE) != 0 && is_rare(r),
                                             .row = (size_t)(r - rows) };
                 return true;
             }
@@ -493,7 +522,7 @@ const char *cli_option_word(const struct cli_command *c, const struct cli_option
             return NULL; /* the raw format was the last */
     if (gcd_format_at(i) != NULL)
         return gcd_format_name(gcd_format_at(i));
-    return c->bit == CLI_COLLECT ? CLI_RAW_FORMAT : NULL;
+    return (c->bit & DUMP_LIVE) != 0 ? CLI_RAW_FORMAT : NULL;
 }
 
 /* Names from earlier releases: accepted silently, never shown. */
@@ -807,6 +836,10 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
 enum relation { EXCLUDES, NEEDS };
 #define NEEDS_OUTPUT " needs an output: -o FILE, or -o - for standard output, or --summary FILE"
 
+#define DIRECT_EXCLUDES                                                                          \
+    "--direct records no events: it cannot be combined with --buffer, --max-buffer, --retries, " \
+    "--rundown, --no-ranges, --keep-partial, --max-pause-estimate and --dry-run"
+
 /*
  * Names of options, with blanks between them, and in capital letters PROCESS (any way to name one),
  * FILE (an input), NOTHING (always true).  EXCLUDES: none of THESE with any of THOSE, except
@@ -823,7 +856,12 @@ static const struct rule {
       "--allow-collect needs --root, the folder for the dumps" },
     { LIVE, "pid name port listen", EXCLUDES, "pid name port listen",
       "give one of --pid, --name, --port and --listen" },
-    { CLI_COLLECT, "all", EXCLUDES, "pid port listen", "--all can only be combined with --name" },
+    { DUMP_LIVE, "all", EXCLUDES, "pid port listen", "--all can only be combined with --name" },
+    { CLI_WATCH, "NOTHING", NEEDS, "PROCESS",
+      "watch needs processes: --pid N, --name NAME or --all" },
+    { CLI_WATCH, "NOTHING", NEEDS, "when",
+      "watch needs a condition: --when CONDITION, such as --when 'rss > 85%'" },
+    { CLI_WATCH, "summary-first", NEEDS, "summary", "--summary-first needs --summary FILE" },
     { CLI_COLLECT, "NOTHING", NEEDS, "PROCESS",
       "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all" },
     { ALL & ~COMPARE & ~CLI_LEAKS, "FILE", EXCLUDES, "PROCESS",
@@ -834,9 +872,9 @@ static const struct rule {
     { LIVE, "direct max-stop max-stop-total", NEEDS, "pid name all",
       "--direct and --max-stop need the process: --pid N or --name NAME" },
     { LIVE, "direct max-stop", EXCLUDES,
-      "buffer max-buffer retries rundown no-ranges keep-partial max-pause-estimate dry-run",
-      "--direct records no events: it cannot be combined with --buffer, --max-buffer, --retries, "
-      "--rundown, --no-ranges, --keep-partial, --max-pause-estimate and --dry-run" },
+      "buffer max-buffer retries rundown no-ranges keep-partial max-pause-estimate",
+      DIRECT_EXCLUDES },
+    { LIVE & ~CLI_WATCH, "direct max-stop", EXCLUDES, "dry-run", DIRECT_EXCLUDES },
     { LIVE, "save-trace", NEEDS, "PROCESS",
       "--save-trace keeps the stream of a process, not of a file" },
     { LIVE & ~CLI_SQL, "timeout", NEEDS, "PROCESS", "--timeout is for running processes (--pid)" },
@@ -892,6 +930,8 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
         return args->sites.window_s != WINDOW_SECONDS;
     if (r->field == FIELD(sites.settle_s))
         return args->sites.settle_s != SETTLE_SECONDS;
+    if (r->field == FIELD(watch.cooldown_s))
+        return args->watch.cooldown_s != COOLDOWN_SECONDS;
     switch (r->type) { /* without default: the compiler notices a new type */
     case OPT_FLAG:
     case OPT_JSON:
@@ -982,7 +1022,11 @@ static const char *wrong_values(const struct cli_command *c, const struct cli_ar
         return "standard input can be read only once";
     if (args->view.sort == CLI_SORT_RETAINED && !args->view.retained)
         return "--sort retained needs --retained";
-    if ((c->bit & OUTPUTS) != 0 && o->path == NULL && o->summary == NULL && !args->live.dry_run)
+    if (c->bit == CLI_WATCH && args->watch.outputs[0] != NULL && args->watch.outputs[1] != NULL &&
+        strcmp(args->watch.outputs[0], args->watch.outputs[1]) == 0)
+        return "each -o needs a file of its own";
+    if ((c->bit & OUTPUTS & ~CLI_WATCH) != 0 && o->path == NULL && o->summary == NULL &&
+        !args->live.dry_run)
         return c->bit == CLI_COLLECT ? "collect" NEEDS_OUTPUT : "convert" NEEDS_OUTPUT;
     return NULL;
 }
@@ -990,7 +1034,8 @@ static const char *wrong_values(const struct cli_command *c, const struct cli_ar
 void cli_args_init(struct cli_args *ret)
 {
     *ret = (struct cli_args){ .live.retries = DEFAULT_RETRIES,
-                              .sites = { .window_s = WINDOW_SECONDS, .settle_s = SETTLE_SECONDS } };
+                              .sites = { .window_s = WINDOW_SECONDS, .settle_s = SETTLE_SECONDS },
+                              .watch.cooldown_s = COOLDOWN_SECONDS };
 }
 
 /* In a file a flag has a value. */
@@ -1088,6 +1133,10 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     if (c->bit == CLI_COLLECT && cli_is_live(ret) && ret->output.path == NULL &&
         ret->output.summary == NULL && !ret->live.dry_run)
         name_output(&ret->output);
+    if (c->bit == CLI_WATCH) {
+        name_output(&ret->output); /* in default_path, for watch without an output */
+        ret->output.path = NULL;
+    }
     if (c->bit == CLI_PATHS)
         take_target(ret);
     enum cli_exit e = ret->help ? CLI_DONE : cli_check_args(c, ret);

@@ -21,6 +21,7 @@ static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 /* A temporary file is being made and its name is not known yet; whatever waits for that checks
  * cli_canceled. */
 static volatile sig_atomic_t opening;
+static volatile sig_atomic_t first_signal;
 static void (*volatile before_end)(void);
 
 #ifdef SYS_getdents64
@@ -71,7 +72,8 @@ static void remove_temporary(char *path)
  */
 static void on_signal(int sig)
 {
-    (void)sig;
+    if (first_signal == 0)
+        first_signal = sig;
     if (!atomic_exchange(&cli_canceled, true) || opening)
         return;
     for (int i = 0; i < CLI_SLOTS; i++)
@@ -80,6 +82,11 @@ static void on_signal(int sig)
     if (before_end != NULL)
         before_end();
     _exit(CLI_INTERRUPTED);
+}
+
+int cli_signal(void)
+{
+    return first_signal;
 }
 
 void cli_before_end(void (*restore)(void))

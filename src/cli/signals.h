@@ -15,6 +15,8 @@ void cli_set_signals(void);
 extern gcd_cancel_flag cli_canceled;
 /* Also set when --timeout has passed, unless a signal came first. */
 extern gcd_cancel_flag cli_timed_out;
+/* The first signal; 0 = none came. */
+int cli_signal(void);
 /* Sets both after SECONDS; 0 = never. */
 void cli_deadline(uint64_t seconds);
 /* Resets both: what was canceled is over, and something else begins. */

@@ -287,6 +287,8 @@ static gcd_status rehearse(struct direct *d, struct gcd_error *err)
     GCD_TRY(make_room(d, bytes, err));
     memset(d->copy, 0, d->copy_bytes);
     d->result.heap_bytes = bytes;
+    if (d->options->urgent)
+        return GCD_OK;
     d->result.estimate_ns = UINT64_MAX;
     for (unsigned i = 0; i < REHEARSALS && d->result.estimate_ns > d->max_stop_ns; i++) {
         uint64_t begin = gcd_clock_ns();
@@ -354,10 +356,22 @@ static uint64_t stop_bound(const struct direct *d)
     return left < d->max_stop_ns ? left : d->max_stop_ns;
 }
 
-/* Stops the process and takes its heap.  GCD_NEED_MORE: it does not count. */
+/* Lets the process go on after ST. */
+static gcd_status let_go(struct direct *d, gcd_status st)
+{
+    uint64_t ns;
+    bool held = process_hold_release(d->hold, &ns);
+    d->result.stop_ns = ns;
+    return st == GCD_OK && !held ? again(d, "it could not be stopped for longer") : st;
+}
+
+/*
+ * Stops the process and takes its heap.  GCD_NEED_MORE: it does not count.  If that is urgent, the
+ * process is still stopped after GCD_OK.
+ */
 static gcd_status stop_once(struct direct *d, struct gcd_error *err)
 {
-    uint64_t most = stop_bound(d), ns;
+    uint64_t most = stop_bound(d);
     struct gcd_error own = GCD_ERROR_INIT;
     d->result.tries++;
     d->result.stopped_before_ns += d->result.stop_ns;
@@ -372,11 +386,7 @@ static gcd_status stop_once(struct direct *d, struct gcd_error *err)
         return st;
     }
     st = take_heap(d, gcd_clock_ns() + most, err);
-    bool held = process_hold_release(d->hold, &ns);
-    d->result.stop_ns = ns;
-    if (st == GCD_OK && !held)
-        st = again(d, "it could not be stopped for longer");
-    return st;
+    return st == GCD_OK && d->options->urgent ? GCD_OK : let_go(d, st);
 }
 
 /* ---- whether to go on ---- */
@@ -501,6 +511,16 @@ static gcd_status check_heap(struct direct *d, struct gcd_error *err)
     return check_loaded(d);
 }
 
+/* Reads the copy, and what else is needed of the process. */
+static gcd_status read_copy(struct direct *d, struct gcd_error *err)
+{
+    GCD_TRY(clr_walk(&d->heap->clr, err));
+    GCD_TRY(check_walk(d));
+    GCD_TRY(check_collectible(d, err));
+    GCD_TRY(heap_image_read(d->heap, err));
+    return check_heap(d, err);
+}
+
 static gcd_status try_once(struct direct *d, struct gcd_error *err)
 {
     gcd_status st;
@@ -517,11 +537,8 @@ static gcd_status try_once(struct direct *d, struct gcd_error *err)
         }
     } while (st == GCD_NEED_MORE && d->copy != NULL && may_try_again(d));
     GCD_TRY(st);
-    GCD_TRY(clr_walk(&d->heap->clr, err));
-    GCD_TRY(check_walk(d));
-    GCD_TRY(check_collectible(d, err));
-    GCD_TRY(heap_image_read(d->heap, err));
-    return check_heap(d, err);
+    st = read_copy(d, err);
+    return d->options->urgent ? let_go(d, st) : st;
 }
 
 /* The input of the accepted heap, which gets everything that D has of it. */

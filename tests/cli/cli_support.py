@@ -31,7 +31,7 @@ sys.path[:0] = [os.path.join(SOURCE, "tests", n) for n in ("readers", "support")
 from sample_heaps import define_all, shop_events, write             # noqa: E402
 from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
 
-COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "async", "sites", "browse", "sql", "mcp", "diff", "trend", "run", "ps")
+COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "async", "sites", "browse", "sql", "mcp", "diff", "trend", "run", "watch", "ps")
 INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
 SANITIZER_EXIT = 99              # not one of our statuses, so a sanitizer report never looks like a refusal
 NO_ROOM = "cannot write: No space left on device; make room, or write to another disk (TMPDIR moves temporary files)"

@@ -20,11 +20,11 @@ class Help(CliTest):
             text = self.done(command, "--help").text
             self.expected(f"help-{command}.txt", text)
             full = self.done("help", command).text
-            if command == "collect":
-                self.expected("help-collect-all.txt", full)
-                self.assertLessEqual(len(text.splitlines()), 50)
+            if command in ("collect", "watch"):
+                self.expected(f"help-{command}-all.txt", full)
+                self.assertLessEqual(len(text.splitlines()), 50 if command == "collect" else 60)
                 self.assertLess(set(re.findall(r"--[\w-]+ ?[A-Z]* ", text)), set(re.findall(r"--[\w-]+ ?[A-Z]* ", full)))
-            for words, wanted in (([command, "-h"], text), (["help", command], text if command != "collect" else full), (["--help", command], full),
+            for words, wanted in (([command, "-h"], text), (["help", command], text if command not in ("collect", "watch") else full), (["--help", command], full),
                                   ([command, "-q", "--help"], text)):
                 run = self.done(*words)
                 self.assertEqual((run.text, run.err), (wanted, b""), words)
@@ -190,7 +190,7 @@ class WrongUse(CliTest):
         for words in (["--max-buffer", "5"], ["--retries", "0"], ["--retries", "7"], ["--keep-partial"], ["--force"]):
             for command in ("info", "report"):
                 self.refused(2, r"--buffer, .*--force are for running processes \(--pid\); .*", command, "f", *words)
-            self.refused(2, rf'convert has no option "{words[0]}" \(an option of collect\); .*', "convert", "f", "-o", "x", *words)
+            self.refused(2, rf'convert has no option "{words[0]}" \(an option of collect, watch\); .*', "convert", "f", "-o", "x", *words)
         self.refused(2, r"--buffer is larger than --max-buffer; .*", "info", "--pid", "1", "--buffer", "6", "--max-buffer", "5")
         self.refused(2, r"give one of --keep-partial and --strict; .*", "--pid", "1", "-o", "x", "--keep-partial", "--strict")
 

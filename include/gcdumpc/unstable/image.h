@@ -61,6 +61,9 @@ struct gcd_direct_options {
      * in one of FOLDERS, which ends with NULL.  Folders in memory are passed over */
     uint64_t memory_bytes;
     const char *const *folders;
+    /* the process may end soon: no trial beforehand of how long a stop takes, and it is stopped
+     * until all that is needed of it has been read, not only its heap */
+    bool urgent;
 };
 
 struct gcd_direct_result {

@@ -10,6 +10,7 @@
 enum cli_exit cmd_collect(const struct cli_args *args);
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_run(const struct cli_args *args);
+enum cli_exit cmd_watch(const struct cli_args *args);
 enum cli_exit cmd_mcp(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);

@@ -8,6 +8,7 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "job/job.h"
+#include "job/when.h"
 #include "live/target.h"
 #include "opts.h"
 #include "signals.h"
@@ -37,7 +38,7 @@ bool job_wanted(const struct cli_args *args)
     bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL ||
                    a->on_success != NULL || a->on_failure != NULL;
     return several || job_needs_history(a) || reports || args->live.dry_run || a->nice != 0 ||
-           a->io_idle;
+           a->io_idle || args->watch.when[0] != NULL;
 }
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -115,6 +116,17 @@ static enum cli_exit check_names(const struct job *j, bool finds_earlier)
     return CLI_DONE;
 }
 
+/* --when without a past: what a process has now must decide. */
+static enum cli_exit check_conditions(const struct cli_args *a)
+{
+    struct cli_whens whens;
+    enum cli_exit e = cli_whens_parse(a->watch.when, &whens);
+    if (e == CLI_DONE && whens.window_ms != 0)
+        return usage("growth/TIME needs the memory of that time ago, which only gcdumpc watch "
+                     "knows; --if-grown compares with the last dump");
+    return e;
+}
+
 /* Checks that the option parser cannot make, because it knows no templates. */
 static enum cli_exit parse_names(struct job *j)
 {
@@ -123,7 +135,9 @@ static enum cli_exit parse_names(struct job *j)
     if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
         return usage(
             "names with fields, and options for unattended dumps, need --pid, --name or --all");
-    enum cli_exit e = parse_templates(j);
+    enum cli_exit e = check_conditions(a);
+    if (e == CLI_DONE)
+        e = parse_templates(j);
     if (e != CLI_DONE)
         return e;
     const struct cli_template *output = j->names[JOB_OUTPUT],

@@ -16,6 +16,7 @@
 #include "exit.h"
 #include "job/job.h"
 #include "job/keep.h"
+#include "job/when.h"
 #include "live/live.h"
 #include "live/target.h"
 #include "term/message.h"
@@ -90,6 +91,27 @@ static bool memory_of_machine(struct job_dump *d)
                 mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
+/* --when, with the figures of this moment. */
+static bool conditions(struct job_dump *d)
+{
+    const char *const *texts = d->args->watch.when;
+    struct cli_whens whens;
+    struct cli_when_values values = { .now = { .rss_bytes = 0 } };
+    struct gcd_ipc_watch *watch;
+    char text[300];
+    if (texts[0] == NULL || cli_whens_parse(texts, &whens) != CLI_DONE)
+        return true; /* they have been checked */
+    if (gcd_ipc_watch_new(d->pid, NULL, &watch, NULL) != GCD_OK)
+        return skip(d, "its memory is unknown");
+    bool read = gcd_ipc_watch_read(watch, whens.parts, &values.now);
+    gcd_ipc_watch_free(watch);
+    if (read && cli_whens_true(&whens, &values) != NULL)
+        return true;
+    cli_when_say(&whens.items[0], &values, text, sizeof text);
+    return skip(d, "%s is not true%s: %s", whens.items[0].text,
+                whens.count > 1 ? ", nor another --when" : "", text);
+}
+
 static bool pause(struct job_dump *d, const struct run_state *last)
 {
     uint64_t most = d->args->job.max_pause_ms;
@@ -130,7 +152,7 @@ void job_conditions(struct job_dump *d)
 {
     struct run_state last;
     bool remembered = run_state_read(d, &last);
-    if (memory_of_process(d, &last) && interval(d, &last, remembered))
+    if (memory_of_process(d, &last) && conditions(d) && interval(d, &last, remembered))
         (void)pause(d, &last);
 }
 

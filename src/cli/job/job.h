@@ -4,6 +4,7 @@
  *     cmd_collect.c    finds the processes and dumps one after another
  *     job.c            one dump
  *     conditions.c     decides whether to dump
+ *     when.c           the conditions of --when
  *     pause.c          what a dump is expected to cost
  *     dry_run.c        says so
  *     process_name.c   names programs that do not tell their name

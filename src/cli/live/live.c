@@ -185,6 +185,29 @@ void live_keep_memory(const struct live *l, struct gcd_dump *d)
         cli_say(l->subject, "cannot tell how much of its memory is the GC heap: %s", problem);
 }
 
+/* *RET_DONE: do not try another way. */
+static enum cli_exit open_directly(struct live *l, struct cli_dump *ret, bool *ret_done)
+{
+    const struct cli_args *args = l->args;
+    struct gcd_error err = GCD_ERROR_INIT;
+    *ret_done = true;
+    enum cli_exit e = args->live.lock != NULL
+                          ? CLI_DONE
+                          : live_lock_take(args, l->subject, l->pid, l->path, &l->lock);
+    gcd_status st = e == CLI_DONE ? live_take_directly(l, ret, &err) : GCD_OK;
+    live_lock_release(&l->lock);
+    if (st == GCD_OK)
+        return e;
+    if (cli_is_direct(args) || st == GCD_E_CANCELED || cli_canceled)
+        return live_fail_directly(l, st, &err);
+    *ret_done = false;
+    gcd_input_free(ret->input);
+    ret->input = NULL;
+    ret->asked = false;
+    cli_say(l->subject, "its memory cannot be read (%s); asking the process for its heap", err.msg);
+    return CLI_DONE;
+}
+
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options,
                             bool reread, const char *spool_dir, struct cli_dump *ret)
 {
@@ -200,13 +223,11 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     l.subject = ret->subject;
     l.port = ret->port;
     l.pid = ret->pid;
-    if (cli_is_direct(args)) {
-        e = args->live.lock != NULL ? CLI_DONE
-                                    : live_lock_take(args, l.subject, l.pid, l.path, &l.lock);
-        if (e == CLI_DONE)
-            e = live_take_directly(&l, ret);
-        live_lock_release(&l.lock);
-        return e;
+    if (cli_is_direct(args) || args->live.direct_first) {
+        bool done;
+        e = open_directly(&l, ret, &done);
+        if (done)
+            return e;
     }
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {

@@ -141,9 +141,10 @@ bool live_is_alone(const struct live *l, unsigned wait_ms);
 /* live.c: adds the memory of the process, which was read before it was disturbed. */
 void live_keep_memory(const struct live *l, struct gcd_dump *d);
 
-/* live_direct.c: opens a dump of the memory of the process l->pid into RET.  On failure the message
- * has been printed. */
-enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret);
+/* live_direct.c: opens a dump of the memory of the process l->pid into RET. */
+gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_error *err);
+/* Reports that it failed, and how else the process can be dumped.  CLI_FAILED. */
+enum cli_exit live_fail_directly(const struct live *l, gcd_status st, const struct gcd_error *err);
 
 /* nicely.c */
 typedef void (*live_work_fn)(void *ctx);

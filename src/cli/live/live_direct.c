@@ -37,20 +37,9 @@ static uint64_t memory_for_copy(const struct cli_args *args)
                                                                  : m.room_bytes;
 }
 
-static enum cli_exit fail(const struct live *l, gcd_status st, const struct gcd_error *err)
-{
-    if (st == GCD_E_IO && err->reason == GCD_ERROR_PERMISSION)
-        return cli_error(CLI_FAILED, l->subject, "%s" BY_EVENTS, err->msg);
-    if (st == GCD_E_LIMIT)
-        return cli_error(CLI_FAILED, l->subject,
-                         "%s; --max-stop and --max-stop-total allow more" BY_EVENTS, err->msg);
-    return cli_fail(l->subject, err);
-}
-
-enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret)
+gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_error *err)
 {
     const struct cli_args *args = l->args;
-    struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_direct_result result;
     struct gcd_direct_options options = {
         .context = cli_context(args, NULL),
@@ -62,15 +51,16 @@ enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret)
         .timeout_ns = args->live.timeout_s * NS_PER_SECOND,
         .memory_bytes = memory_for_copy(args),
         .folders = cli_spill_folders(args),
+        .urgent = args->live.urgent,
     };
     if (gcd_ipc_mappings_new(l->pid, cli_alloc(), &l->mappings, NULL) != GCD_OK)
         l->mappings = NULL; /* the summary says that its memory is unknown */
     l->start_ms = live_now_ms();
     ret->asked = true;
     cli_deadline(0); /* it has a time limit of its own */
-    gcd_status st = gcd_input_new_direct(l->pid, &options, &ret->input, &result, &err);
+    gcd_status st = gcd_input_new_direct(l->pid, &options, &ret->input, &result, err);
     if (st == GCD_OK)
-        st = gcd_dump_open(ret->input, l->options, &ret->dump, &err);
+        st = gcd_dump_open(ret->input, l->options, &ret->dump, err);
     if (st == GCD_OK) {
         live_keep_memory(l, ret->dump);
         ret->received = true;
@@ -78,7 +68,18 @@ enum cli_exit live_take_directly(struct live *l, struct cli_dump *ret)
             live_say_direct(l, ret->dump, &result, live_now_ms() - l->start_ms);
     }
     gcd_ipc_mappings_free(l->mappings);
-    return st == GCD_OK ? CLI_DONE : fail(l, st, &err);
+    l->mappings = NULL;
+    return st;
+}
+
+enum cli_exit live_fail_directly(const struct live *l, gcd_status st, const struct gcd_error *err)
+{
+    if (st == GCD_E_IO && err->reason == GCD_ERROR_PERMISSION)
+        return cli_error(CLI_FAILED, l->subject, "%s" BY_EVENTS, err->msg);
+    if (st == GCD_E_LIMIT)
+        return cli_error(CLI_FAILED, l->subject,
+                         "%s; --max-stop and --max-stop-total allow more" BY_EVENTS, err->msg);
+    return cli_fail(l->subject, err);
 }
 
 #endif

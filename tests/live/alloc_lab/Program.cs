@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Allocates on all processors without a pause, beside objects that stay: KEPT nodes, each with an array.  Prints their number.
 // "quiet": leaves 1,000 dead objects instead, and swallows 20 exceptions.
+// "leak" RATE: keeps RATE MB more each second, once a line has come on its input, until its memory ends.
 using System.Globalization;
 using System.Runtime.CompilerServices;
 
@@ -26,19 +27,36 @@ static class Program
     static void Main(string[] args)
     {
         int kept = int.Parse(args[0], CultureInfo.InvariantCulture);
-        bool busy = args.Length < 2 || args[1] != "quiet";
+        bool leaks = args.Length > 2 && args[1] == "leak", busy = args.Length < 2;
         for (int i = 0; i < kept; i++)
             s_first = new Node { Next = s_first, Number = i };
         for (int i = 0; busy && i < Environment.ProcessorCount; i++)
             new Thread(Allocate) { IsBackground = true, Name = "allocate" }.Start(i);
-        if (!busy)
+        if (!busy && !leaks)
         {
             Leave(1000);
             Swallow(10);
         }
         Console.WriteLine("{\"kept\": " + kept.ToString(CultureInfo.InvariantCulture) + ", \"runtime\": \"" + Environment.Version + "\"}");
+        if (leaks && Console.In.ReadLine() != null)
+            Leak(int.Parse(args[2], CultureInfo.InvariantCulture));
         Console.In.ReadToEnd();
         GC.KeepAlive(s_first);
+    }
+
+    /* In pieces of a hundredth of a second, so that it grows evenly. */
+    static void Leak(int megabytesPerSecond)
+    {
+        var watch = System.Diagnostics.Stopwatch.StartNew();
+        for (long kept = 0; ; kept += 16 * 1024)
+        {
+            var node = new Node { Next = s_first, Data = new byte[16 * 1024] };
+            Array.Fill(node.Data, (byte)1); // so that its pages are there
+            s_first = node;
+            double ahead = kept / 1e6 / megabytesPerSecond - watch.Elapsed.TotalSeconds;
+            if (ahead > 0.01)
+                Thread.Sleep((int)(1000 * ahead));
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
