@@ -377,6 +377,27 @@ static void test_collections_that_were_not_followed(void **state)
     }
 }
 
+/* The ranges of the generations come in no order after a collection, too. */
+static void test_a_collection_that_was_not_followed_loses_its_generations_only(void **state)
+{
+    (void)state;
+    struct lab l;
+    begin(&l);
+    site_collect(&l.t, 1, 0, 0, TB_LIST(struct site_range, { 0x1000, 0, 48 }));
+    tb_range(&l.t, 3, 0x20000, 0x20000, 0x20000);
+    tb_range(&l.t, 2, 0xc000, 0x4000, 0x4000);
+    tb_range(&l.t, 1, 0x8000, 0x4000, 0x4000);
+    tb_range(&l.t, 0, 0x1000, 0x7000, 0x7000);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0x1000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0x8000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 0, 0xc000, 48);
+    site_sample(&l.t, SITE_SAMPLED, 1, 0x20000, 90000);
+    run(&l);
+    follow_pass(&l.f, 2, 1, true);
+    check(&l, LEFT(0xc000, 0x20000), 0, 2);
+    done(&l);
+}
+
 /* ---- estimates ---- */
 
 static void test_the_chance_of_a_sample(void **state)
@@ -484,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_the_end_of_an_unknown_collection_that_began_before_is_harmless),
         cmocka_unit_test(test_ranges_of_an_earlier_background_collection_are_harmless),
         cmocka_unit_test(test_collections_that_were_not_followed),
+        cmocka_unit_test(test_a_collection_that_was_not_followed_loses_its_generations_only),
         cmocka_unit_test(test_the_chance_of_a_sample),
         cmocka_unit_test(test_samples_of_one_stack_and_type_are_one_total),
         cmocka_unit_test(test_an_event_without_a_payload_comes_first),

@@ -163,6 +163,19 @@ static void test_estimates_from_ticks_have_an_error(void **state)
     done(&l);
 }
 
+/* What was sampled with certainty has none. */
+static void test_the_standard_error_is_the_root_of_the_variance(void **state)
+{
+    (void)state;
+    static const double cases[] = { 0, 0.5, 1, 3, 1e6, 1e30 };
+    assert_true(gcd_site_error(0) == 0);
+    assert_true(gcd_site_error(-1) == 0);
+    for (size_t i = 1; i < sizeof cases / sizeof *cases; i++) {
+        double error = gcd_site_error(cases[i] * cases[i]) / cases[i];
+        assert_true(error > 0.999999 && error < 1.000001);
+    }
+}
+
 static void test_an_object_of_another_size_is_not_the_sampled_one(void **state)
 {
     (void)state;
@@ -634,6 +647,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_have_lines_and_callers),
         cmocka_unit_test(test_estimates_from_ticks_have_an_error),
+        cmocka_unit_test(test_the_standard_error_is_the_root_of_the_variance),
         cmocka_unit_test(test_an_object_of_another_size_is_not_the_sampled_one),
         cmocka_unit_test(test_without_movement_small_objects_are_approximate),
         cmocka_unit_test(test_samples_of_a_line_and_type_are_one_site),
