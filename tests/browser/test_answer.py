@@ -38,7 +38,7 @@ class Bar(PageTest):
         self.assertEqual(self.pieces(), ["Suspect 1 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
                                          "Not reachable 1.0 MiB, 3.3 %"])
         self.assertIn("80.0 % of the heap (24.0 MiB)", page.text("#summary .answers"))
-        self.assertEqual(page.texts("#summary .answers .advice"), ["Look in SessionStore for why it still keeps Session objects."])
+        self.assertEqual(page.texts("#summary .answers .advice"), ["If it grows, look in SessionStore for why it still keeps Session objects."])
         advice = json.loads(page.text("#data"))["suspects"][0]["advice"]
         self.assertIn(advice, self.show("x.gclog", scripts=False).text("noscript"))
         widths = page.run("[...document.querySelectorAll('#summary .answer-bar .stacked span')].map(e => parseFloat(e.style.width))")

@@ -19,7 +19,7 @@ EXPECTATIONS = []
 HEALTHY = [
     "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
     "healthy-configuration", "healthy-compiler", "healthy-timers", "healthy-pipeline", "healthy-tables", "healthy-json", "healthy-pool",
-    "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads",
+    "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads", "healthy-object-pool",
 ]
 
 
@@ -175,6 +175,7 @@ only("attached-values", r"400 Reception\.Remarks", "attached to", r"ConditionalW
      "List<String> with about 250", never=("never removes",))
 note("own-pool", "ArrayPool<Byte>", r"Scans\.s_pool", "24 returned arrays", never=("Byte.*elements",))
 note("healthy-burst", r"ArrayPool<Byte>\.Shared", "returned arrays", "how it works")
+note("healthy-object-pool", r"ObjectPool<Parser>|ObjectPool<Parsers\.Parser>|ObjectPool<Parsers\+Parser>", "returned objects", "maximumRetained")
 note("healthy-uploads", "MemoryPool|memory pools", "free blocks")
 only("own-threads", "thread-static variables", "24 of them by way of Printers.Ribbon", "live as long as their threads", never=("thread pool",), miss="its thread-static variables are not known", on=(8,))
 only("static-application", "MemoryCache", "4,000", r"ArticlePages\.Page", "in ArticlePages for", "size limit", never=(r"variable Shop\.ArticlePages",))

@@ -59,6 +59,14 @@ static bool is_memory_pool(const struct gcd_type *t)
            findings_is_named(t->name, "Microsoft.IO.", "RecyclableMemoryStreamManager");
 }
 
+/* ---- pools of objects ---- */
+
+static bool is_object_pool(const struct gcd_type *t)
+{
+    return findings_is_named(t->name, "Microsoft.Extensions.ObjectPool.", "DefaultObjectPool") ||
+           findings_is_named(t->name, "Microsoft.Extensions.ObjectPool.", "DisposableObjectPool");
+}
+
 /* ---- idle connections ---- */
 
 static bool is_connection(const struct gcd_type *t)
@@ -83,20 +91,23 @@ const struct finding_rule finding_pool_made = { POOL, .is_type = is_made, .look 
                                                 .who = findings_nobody };
 const struct finding_rule finding_pool_memory = { POOL, .is_type = is_memory_pool,
                                                   .look = findings_any, .who = findings_nobody };
+const struct finding_rule finding_pool_objects = { POOL, .is_type = is_object_pool,
+                                                   .look = look_at_each, .who = findings_nobody };
 const struct finding_rule finding_pool_http = { POOL, .is_type = is_connection,
                                                 .look = look_if_idle, .who = findings_nobody };
 
 /* ---- the words ---- */
 
-enum pool { POOL_SHARED, POOL_MADE, POOL_MEMORY, POOL_HTTP };
+enum pool { POOL_SHARED, POOL_MADE, POOL_OBJECTS, POOL_MEMORY, POOL_HTTP };
 
 static enum pool pool_of(const struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_type *t = &gcd_graph_summary(s->w->g)->types[x->pub.type];
-    return is_shared(t)       ? POOL_SHARED
-           : is_made(t)       ? POOL_MADE
-           : is_connection(t) ? POOL_HTTP
-                              : POOL_MEMORY;
+    return is_shared(t)        ? POOL_SHARED
+           : is_object_pool(t) ? POOL_OBJECTS
+           : is_made(t)        ? POOL_MADE
+           : is_connection(t)  ? POOL_HTTP
+                               : POOL_MEMORY;
 }
 
 /* "<Byte>" of "System.Byte[]", or of a pool of System.Byte. */
@@ -178,7 +189,8 @@ void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
         suspects_put_count(s, p->held_objects, "thread", "threads");
         break;
     case POOL_MADE:
-        suspects_put(s, "An ArrayPool");
+    case POOL_OBJECTS:
+        suspects_put(s, pool_of(s, x) == POOL_MADE ? "An ArrayPool" : "An ObjectPool");
         put_element(s, raw_type(s, p->type));
         if (suspects_in_own_static(s->w, p)) {
             suspects_put(s, " (");
@@ -189,7 +201,12 @@ void suspects_say_pools(struct suspect_words *s, const struct suspect *x)
             suspects_put_who(s, p->owner);
         }
         suspects_put(s, " keeps ");
-        put_returned(s, x);
+        if (pool_of(s, x) == POOL_MADE) {
+            put_returned(s, x);
+        } else {
+            suspects_put_bytes(s, p->bytes);
+            suspects_put(s, " of returned objects");
+        }
         break;
     case POOL_MEMORY:
         suspects_put_count(s, p->objects, "memory pool (", "memory pools (");
@@ -219,6 +236,8 @@ void suspects_advise_pools(struct suspect_words *s, const struct suspect *x)
                          "_MAXPARTITIONCOUNT."),
         [POOL_MADE] = ("It never frees them: create it with smaller limits, or use "
                        "ArrayPool.Shared, which frees them when memory is short."),
+        [POOL_OBJECTS] = ("It keeps at most as many as its maximumRetained (twice the processors "
+                          "unless it is set), and never frees them."),
         [POOL_MEMORY] = "They are for the next peak; nothing has to be done.",
         [POOL_HTTP] = "They close after PooledConnectionIdleTimeout (1 minute unless it is set).",
     };

@@ -18,7 +18,8 @@ static const struct finding_rule *const rules[] = {
     &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits,
     &finding_interned, &finding_thread_statics, &finding_flows,
     /* after thread statics, in which they are */
-    &finding_pool_shared, &finding_pool_made, &finding_pool_memory, &finding_pool_http
+    &finding_pool_shared, &finding_pool_made, &finding_pool_memory, &finding_pool_objects,
+    &finding_pool_http
 };
 #define RULES (sizeof rules / sizeof *rules)
 

@@ -97,6 +97,6 @@ extern const struct finding_rule finding_tracker, finding_http, finding_code, fi
     finding_interned, finding_flows;
 extern const struct finding_rule finding_thread_statics;
 extern const struct finding_rule finding_pool_shared, finding_pool_made, finding_pool_memory,
-    finding_pool_http;
+    finding_pool_objects, finding_pool_http;
 
 #endif

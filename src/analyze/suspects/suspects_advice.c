@@ -234,12 +234,14 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
     } else if (collection) {
         advise_collection(s, x);
     } else if (p->shallow_bytes >= p->bytes / 2) {
-        put_look_for(s, p, true);
+        suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");
+        put_look_for(s, p, false);
         suspects_put(s, "what makes ");
         put_it(s, p);
-        suspects_put(s, " so large, and keeps it.");
+        suspects_put(s, " so large.");
     } else {
-        put_look_for(s, p, true);
+        suspects_put(s, p->held_count > 0 ? "If it grows, " : "");
+        put_look_for(s, p, p->held_count == 0);
         suspects_put(s, "why ");
         put_it(s, p);
         suspects_put(s, p->held_count > 0 ? " still keeps " : " is still kept.");

@@ -4,6 +4,7 @@ using System.Collections;
 using System.Runtime.CompilerServices;
 using System.Xml.Serialization;
 using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.ObjectPool;
 
 namespace Shop;
 
@@ -181,6 +182,24 @@ public static class Scans
     }
 }
 
+/// <summary>A pool of objects, all of them returned.</summary>
+public static class Parsers
+{
+    static readonly ObjectPool<Parser> s_pool = new DefaultObjectPool<Parser>(new DefaultPooledObjectPolicy<Parser>(), 40);
+
+    public static IHost? Use()
+    {
+        foreach (Parser parser in Enumerable.Range(0, 40).Select(_ => s_pool.Get()).ToArray())
+            s_pool.Return(parser);
+        return null;
+    }
+
+    public sealed class Parser
+    {
+        readonly byte[] _text = new byte[200_000];
+    }
+}
+
 /// <summary>Threads that the program makes itself, with a buffer each.</summary>
 public static class Printers
 {
@@ -343,6 +362,7 @@ static class Answers
         ("own-threads", Printers.Start),
         ("static-application", ArticlePages.Serve),
         ("healthy-burst", Burst),
+        ("healthy-object-pool", Parsers.Use),
         ("healthy-uploads", () => Web.Serve(_ => { }, Receive, (http, address) => Upload(http, address + "/upload"))),
         ("many-publishers", () => Stores.Fill(100, Auction.Open)),
         ("stuck-requests", () => Web.Serve(s => s.AddSingleton<Turnstile>(), Turn, (http, address) => Enter(http, address + "/enter"))),
