@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "layout/layout.h"
+#include "support/failalloc.h"
 #include "support/pe_image.h"
 
 #define CLASS    0x100001u
@@ -470,6 +471,63 @@ static void test_kinds(void **state)
     done(&p);
 }
 
+/* The layout of class ROW of the program's first module, described. */
+static gcd_status lay_out(struct program *p, const struct gcd_alloc *a, uint32_t row)
+{
+    static const struct layout_module modules[] = { { "System.Private.CoreLib" }, { "App" } };
+    struct layout_files files = { p, open_module, close_module };
+    struct layout_name name = { CORE, GCD_TOKEN_TYPE | row, false, { NULL, 0 } };
+    uint32_t type;
+    const char *text;
+    p->l = NULL;
+    gcd_status st = layout_new(a, &files, modules, MODULES, &p->l, &err);
+    if (st == GCD_OK)
+        st = layout_named(p->l, &name, &type, &err);
+    if (st == GCD_OK)
+        st = layout_find_slots(p->l, type, &err);
+    if (st == GCD_OK)
+        st = layout_describe(p->l, type, &text, &err);
+    if (st == GCD_OK)
+        assert_string_equal(strchr(text, '\n') + 1,
+                            row == CORE_TYPES ? "3 _text" : "0 early\n3 late");
+    layout_free(p->l);
+    return st;
+}
+
+/* Without memory, no layout is wrong: there is an error. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    struct pe_image *core = &p.image[CORE];
+    (void)add_type(core, CLASS, "Plain", DEF(OBJECT));
+    add_field(core, "_text", "060e");
+    uint32_t explicit = add_type(core, EXPLICIT, "Order", DEF(OBJECT));
+    uint32_t first = core->row_count[4] + 1;
+    add_field(core, "late", "060e");
+    add_field(core, "early", "061c");
+    (void)pe_image_row(core, 0x10, "42", 8u, first);
+    (void)pe_image_row(core, 0x10, "42", 0u, first + 1);
+    for (unsigned i = 0; i < MODULES; i++)
+        pe_image_close(&p.image[i]);
+    for (uint32_t row = CORE_TYPES; row <= explicit; row++) {
+        struct failalloc f;
+        failalloc_init(&f);
+        for (f.fail_at = 1;; f.fail_at++) {
+            f.calls = f.failed = 0;
+            gcd_status st = lay_out(&p, &f.alloc, row);
+            assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+            assert_null(failalloc_complaint(&f));
+            if (f.failed == 0)
+                break;
+        }
+        assert_true(f.fail_at > 8);
+    }
+    p.l = NULL;
+    done(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_delegates),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(names_that_an_attribute_tells),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
