@@ -199,7 +199,8 @@ class Fields(LiveTest):
                 self.grow()
                 if ALL:
                     got = self.compare("Shop", runtime, flavour, "web-sessions", need(plugin, "Shop.Pricing"))
-                    self.assertGreater(got.share("own named", "own"), 0.95)
+                    # from .NET 11 on, a delegate has two fields of type object in which its target can be
+                    self.assertGreater(got.share("own named", "own"), 0.95 if runtime < 11 else 0.94)
 
     def grow(self):
         """The shop serves more; the fields are in what leaks, and in what has grown."""
