@@ -73,7 +73,9 @@ static void what_is_true(void **state)
 static void growth(void **state)
 {
     (void)state;
-    struct cli_whens w = parse("growth/10m > 200M", "growth/1h > 50%");
+    struct cli_whens w = parse("growth/10m > 200M", "growth/1h > 150%");
+    assert_true(w.items[1].tests[0].limit == 150);
+    w = parse("growth/10m > 200M", "growth/1h > 50%");
     struct cli_when_values v = some;
     assert_int_equal(w.window_ms, 3600000);
     assert_int_equal(w.items[0].tests[0].window_ms, 600000);

@@ -30,6 +30,14 @@
 
 #define ANSWER FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3)
 
+/* Without a name of an assembly: it is too early. */
+#define NAMELESS                                                                                   \
+    FAKE_SEND_LITERAL(FAKE_MAGIC "\x5e\x00\xff\x00\x00\x00"                                        \
+                                 "\x01\0\0\0\x39\x30\0\0\0\0\0\0"                                  \
+                                 "0123456789abcdef" TEXT("c") TEXT("o") TEXT("a") "\x01\0\0\0"     \
+                                                                                  "\0\0" TEXT("v") \
+                                                                                      TEXT("r"))
+
 /* Longer than any answer takes; tests without an answer wait this long. */
 enum { ENOUGH_MS = 4000, SHORT_MS = 500 };
 
@@ -410,13 +418,17 @@ static void test_it_becomes_dotnet(void **state)
     fake_target_stop(old);
 }
 
-/* One that does not answer yet is asked again, because its name is not known. */
+/* One that does not answer yet, or without a name, is asked again. */
 static void test_it_answers_later(void **state)
 {
     struct world *w = *state;
     struct gcd_ipc_finder *f;
-    static const struct fake_act *const later[] = { close_now, refuse, close_now, answer };
-    struct fake_target *t = fake_target_start(later, 4);
+    static const struct fake_act nameless[] = {
+        { .op = FAKE_RECV }, NAMELESS, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE }
+    };
+    static const struct fake_act *const later[] = { close_now, refuse,    close_now,
+                                                    nameless,  close_now, answer };
+    struct fake_target *t = fake_target_start(later, 6);
     put(w, "uptime", "12.00 1.00\n", 11);
     add_process(w, 300, "shop", 0);
     add_socket(w->tmp, 300, t);
@@ -428,8 +440,13 @@ static void test_it_answers_later(void **state)
     l = next(w, f, 3000);
     assert_int_equal(l.count, 1);
     assert_true(l.items[0].answered);
+    assert_string_equal(l.items[0].entry_assembly, "");
     gcd_ipc_list_done(&l);
-    expect_next(w, f, 5000, 0);
+    l = next(w, f, 7000);
+    assert_int_equal(l.count, 1);
+    assert_string_equal(l.items[0].entry_assembly, "e");
+    gcd_ipc_list_done(&l);
+    expect_next(w, f, 9000, 0);
     gcd_ipc_finder_free(f);
     fake_target_stop(t);
 }
