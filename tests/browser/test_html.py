@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from cli_support import types_trace                     # noqa: E402
+from cli_support import SOURCE, types_trace                     # noqa: E402
 
 import page_test                                        # noqa: E402
 from page_test import HOSTILE, PageTest                 # noqa: E402
@@ -300,6 +300,18 @@ class Looks(PageTest):
             self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
             self.assertEqual(page.run("getComputedStyle(document.querySelector('h1')).fontSize") == "24px", width < 800)
             self.assertEqual(page.complaints, [])
+
+    def test_rows_are_stacked_where_it_is_narrow(self):
+        """On phones long names have the width of the page, and the numbers stand below them, with the titles of their columns."""
+        for width in (390, 768):
+            page = self.show(os.path.join(SOURCE, "traces", "shop", "evening.nettrace.gz"), width=width)
+            rows = page.run("""[...document.querySelectorAll('#tree tbody tr, #types tbody tr, #largest tbody tr, #map tbody tr, #paths tbody tr')]
+                .filter(r => r.offsetHeight > 0)
+                .map(r => [r.offsetHeight, r.cells[0].offsetWidth, r.cells[1] && getComputedStyle(r.cells[1], '::before').content, r.textContent])""")
+            self.assertGreater(len(rows), 60)
+            self.assertEqual([r for r in rows if r[0] > 200 or r[1] < 0.4 * width], [])
+            self.assertIn('"Objects\u00a0"', {r[2] for r in rows})
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
 
     def test_keys_reach_everything_and_show_where_they_are(self):
         page = self.show()

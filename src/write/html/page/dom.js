@@ -107,6 +107,17 @@ export function barCell(n, whole) {
 }
 
 /**
+ * On phones a cell stands below the name of its row, with the TITLE of its column before it.
+ * @template {HTMLElement} E
+ * @param {E} cell
+ * @param {string} title
+ */
+export function titled(cell, title) {
+  cell.dataset.title = title;
+  return cell;
+}
+
+/**
  * Marks a cell that is hidden if there is no room.
  * @param {HTMLTableCellElement} cell
  */

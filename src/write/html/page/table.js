@@ -1,6 +1,6 @@
 // @ts-check
 // A table that can be searched, and sorted by its column heads.  Rows are made when they are scrolled to.
-import {copyButton, el, roomy} from "./dom.js";
+import {copyButton, el, roomy, titled} from "./dom.js";
 import {count, plural} from "./numbers.js";
 import {change, valueOf, watch} from "./state.js";
 
@@ -66,7 +66,7 @@ export function sortableTable({caption, columns, rows: usual, sortBy, search, fo
   const status = el("p", {role: "status", class: "muted found"});
   const heads = columns.map((column, i) =>
     el("th", {scope: "col", class: classOf(column)}, el("button", {type: "button", class: "sort", click: () => sortByColumn(i)}, column.title)));
-  const table = el("table", {}, el("caption", {class: "hidden"}, caption), el("thead", {}, el("tr", {}, ...heads)), body, footer);
+  const table = el("table", {class: "narrowing"}, el("caption", {class: "hidden"}, caption), el("thead", {}, el("tr", {}, ...heads)), body, footer);
   const scroll = el("div", {class: "scroll long", tabindex: "0", role: "region", "aria-label": caption, scroll: fill}, table);
 
   /** @param {number} i */
@@ -174,7 +174,7 @@ export function sortableTable({caption, columns, rows: usual, sortBy, search, fo
       complete();
     }
     const some = found.slice(from, from + ROWS_AT_ONCE).map(row =>
-      el("tr", {}, ...columns.map(column => column.narrow === false ? roomy(column.cell(row)) : column.cell(row))));
+      el("tr", {}, ...columns.map(column => titled(column.narrow === false ? roomy(column.cell(row)) : column.cell(row), column.title))));
     for (const link of some.flatMap(row => [...row.querySelectorAll("a, button")])) {
       link.setAttribute("tabindex", "-1");
     }

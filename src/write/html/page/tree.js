@@ -1,7 +1,7 @@
 // @ts-check
 // A tree in a table (ARIA treegrid): one row has the focus, arrows move it, right and left open and close, * opens all below, Enter shows the
 // panel.
-import {el} from "./dom.js";
+import {el, titled} from "./dom.js";
 import {linked} from "./links.js";
 import {fitsName} from "./names.js";
 import {sum} from "./numbers.js";
@@ -80,7 +80,7 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     name.setAttribute("tabindex", "-1");
     row.append(el("td", {role: "gridcell", class: "node"}, el("div", {}, el("span", {class: "twisty", "aria-hidden": "true"}), name,
                node.note ? el("span", {class: "muted"}, ` ${node.note}`) : null)),
-               ...columns.map(column => withRole(column.cell(node), "gridcell")));
+               ...columns.map(column => withRole(titled(column.cell(node), column.title), "gridcell")));
     rows.set(row, {node, level});
     return row;
   }
