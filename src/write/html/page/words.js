@@ -205,7 +205,8 @@ export function limits(least, leastBytes) {
 }
 
 export const ALLOCATED_IN = "Allocated in";
-export const NO_LINE_KEEPS_MORE = "No line keeps more per hour than in the first dump, beyond the error of both; gcdumpc sites shows what each keeps all the time.";
+export const NO_LINE_KEEPS_MORE = "No line keeps more per hour than in the first dump, beyond the error of both; " +
+  "gcdumpc sites shows what each keeps all the time.";
 export const UNKNOWN_CODE = "(unknown code)";
 export const ALL_ALLOCATIONS = "All sampled allocations";
 export const SITE_KEYS = "Stacks of allocations; arrow keys move, Enter goes in, Escape goes out";
