@@ -278,8 +278,7 @@ static const struct cli_command commands[] = {
       "\"gcdumpc collect\";\n"
       "with --dry-run it shows what it would watch, and ends.\n\n"
       "SIGTERM ends it with status 0, --once with that of the dump.\n",
-      "  gcdumpc watch --name Shop --when 'rss > 85%' -o '/var/dumps/%n-%p-%sZ.nettrace.gz' --keep "
-      "3\n" },
+      "  gcdumpc watch --name Shop --when 'rss > 85%' -o '%n-%p-%s.nettrace.gz'\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS,
       "Lists .NET processes with a diagnostic socket.  Each has half a second to report its "
       "runtime and assembly, all\n"
