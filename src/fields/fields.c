@@ -482,7 +482,7 @@ static struct gcd_field_pattern *pattern_of(const struct gcd_fields *f, struct g
                                             uint32_t type, const uint32_t *edges, size_t n,
                                             bool *ret_new)
 {
-    uint32_t targets[GCD_FIELD_PATTERN_EDGES], hash = type;
+    uint32_t targets[GCD_FIELD_PATTERN_EDGES] = { 0 }, hash = type;
     for (size_t i = 0; i < n; i++) {
         targets[i] = gcd_graph_node_type(f->graph, edges[i]);
         hash = hash * UINT32_C(0x9e3779b1) + targets[i];
