@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "ipc/collect/ipc_list.h"
 #include "ipc/process/ipc_procfs.h"
 
@@ -18,7 +19,7 @@
 #define LATER_MS 60000u
 
 struct seen {
-    uint32_t pid;
+    uint64_t pid;     /* first: gcd_count_up_to */
     bool named;       /* everything is known about it */
     bool present;     /* in this search */
     int64_t start_ms; /* on the caller's clock, which may have begun later */
@@ -55,29 +56,16 @@ void gcd_ipc_finder_free(struct gcd_ipc_finder *f)
     gcd_mem_free(&a, f, sizeof *f);
 }
 
-/* The first place whose process is not before PID. */
-static size_t place_of(const struct gcd_ipc_finder *f, uint32_t pid)
-{
-    size_t low = 0, high = f->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->seen[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static struct seen *find(const struct gcd_ipc_finder *f, uint32_t pid)
 {
-    size_t i = place_of(f, pid);
-    return i < f->count && f->seen[i].pid == pid ? &f->seen[i] : NULL;
+    size_t n = gcd_count_up_to(f->seen, f->count, sizeof *f->seen, pid);
+    return n > 0 && f->seen[n - 1].pid == pid ? &f->seen[n - 1] : NULL;
 }
 
+/* PID is not there yet. */
 static struct seen *insert(struct gcd_ipc_finder *f, uint32_t pid)
 {
-    size_t i = place_of(f, pid);
+    size_t i = gcd_count_up_to(f->seen, f->count, sizeof *f->seen, pid);
     if (!gcd_vec_reserve(&f->alloc, &f->seen, &f->room, f->count + 1, sizeof *f->seen,
                          SIZE_MAX / sizeof *f->seen))
         return NULL;

@@ -340,6 +340,23 @@ class LiveTest(unittest.TestCase):
             time.sleep(0.01)
         self.assertEqual(sessions(), count)
 
+    def cgroup(self, limit_mb, versions=(1, 2)):
+        """A memory cgroup of one of VERSIONS with this limit, or skips the test."""
+        version = 1 if os.path.isdir("/sys/fs/cgroup/memory") else 2
+        if version not in versions:
+            self.skipTest(f"cgroups have version {version}")
+        path = f"/sys/fs/cgroup/{'memory/' if version == 1 else ''}gcdumpc-test-{os.getpid()}"
+        try:
+            os.mkdir(path)
+            with open(path + ("/memory.limit_in_bytes" if version == 1 else "/memory.max"), "w", encoding="ascii") as f:
+                f.write(str(limit_mb << 20))
+        except OSError as e:
+            if os.path.isdir(path):
+                os.rmdir(path)
+            self.skipTest(f"no cgroup can be made: {e.strerror}")
+        self.addCleanup(os.rmdir, path)
+        return path
+
     def need_other_user(self):
         """Options to run the program as another user."""
         if os.geteuid() != 0:

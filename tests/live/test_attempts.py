@@ -261,22 +261,8 @@ class Room(LiveTest):
 
 
 class Limits(LiveTest):
-    def cgroup(self, limit_mb):
-        """A cgroup of version 1 with this limit, or skips the test."""
-        path = f"/sys/fs/cgroup/memory/gcdumpc-test-{os.getpid()}"
-        try:
-            os.mkdir(path)
-            with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
-                f.write(str(limit_mb << 20))
-        except OSError as e:
-            if os.path.isdir(path):
-                os.rmdir(path)
-            self.skipTest(f"no cgroup can be made: {e.strerror}")
-        self.addCleanup(os.rmdir, path)
-        return path
-
     def test_the_limit_of_its_cgroup(self):
-        path = self.cgroup(400)
+        path = self.cgroup(400, versions=(1,))
         with Process(*MILLION) as target:
             with open(path + "/cgroup.procs", "w", encoding="ascii") as f:
                 f.write(str(target.pid))
@@ -297,7 +283,7 @@ class Limits(LiveTest):
 
     def test_the_limit_of_our_own_cgroup(self):
         """The dump works within it, or is refused before the pause; the kernel never ends gcdumpc."""
-        path = self.cgroup(64)
+        path = self.cgroup(64, versions=(1,))
         with Process("--objects", "1500000") as target:
             for words, status in ((["--spill-dir", "/var/tmp"], 0), (["--spill-dir", "/dev/shm"], 1)):
                 r = subprocess.run(["sh", "-c", f'echo $$ > {path}/cgroup.procs; exec "$@"', "sh", PROGRAM, "leaks", "--pid", str(target.pid), *words],

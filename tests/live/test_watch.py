@@ -19,21 +19,6 @@ NAME = "%n-%p-%Y%m%dT%H%M%SZ"
 
 
 class Watch(LiveTest):
-    def cgroup(self, limit_mb):
-        """A memory cgroup with this limit, or skips the test."""
-        version_1 = os.path.isdir("/sys/fs/cgroup/memory")
-        path = f"/sys/fs/cgroup/{'memory/' if version_1 else ''}gcdumpc-watch-{os.getpid()}"
-        try:
-            os.mkdir(path)
-            with open(path + ("/memory.limit_in_bytes" if version_1 else "/memory.max"), "w", encoding="ascii") as f:
-                f.write(str(limit_mb << 20))
-        except OSError as e:
-            if os.path.isdir(path):
-                os.rmdir(path)
-            self.skipTest(f"no memory cgroup can be made: {e.strerror}")
-        self.addCleanup(os.rmdir, path)
-        return path
-
     def leaking(self, cgroup=None, rate=RATE):
         """AllocLab, which keeps RATE MB more each second after leak()."""
         program = need(alloc_lab, own_runtime())

@@ -327,8 +327,7 @@ static bool has_ended(const struct job *j, const struct job_dump *d)
     return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* The status that matters more to a script. */
-static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
+enum cli_exit job_worse(enum cli_exit a, enum cli_exit b)
 {
     static const enum cli_exit order[] = { CLI_INTERRUPTED, CLI_FAILED, CLI_USAGE, CLI_INCOMPLETE };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -353,7 +352,7 @@ static void take_status(struct job_dump *d, enum cli_exit e)
         d->exit = (enum cli_exit)d->args->job.skip_status;
         return;
     }
-    d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
+    d->exit = d->untidy ? job_worse(e, CLI_FAILED) : e;
     d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
     if (d->status == JOB_FAILED)
         take_error(d);
@@ -381,7 +380,7 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
         return d->exit;
     job_log_run(d);
     e = job_hook(d);
-    return worse(d->exit, e);
+    return job_worse(d->exit, e);
 }
 
 /* A job without a process has failed, as if its dump had failed. */
@@ -397,7 +396,7 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     (void)snprintf(d->name, sizeof d->name, "%s",
                    j->args->target.name != NULL ? j->args->target.name : "");
     e = tell(d, e);
-    return j->args->live.dry_run ? e : worse(e, job_metrics(j->args, j->dumps, j->count));
+    return j->args->live.dry_run ? e : job_worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
 /* The run ended before D's turn. */
@@ -438,17 +437,17 @@ static enum cli_exit run_all(struct job *j)
         }
         if (e != CLI_DONE && e != CLI_INCOMPLETE && atomic_load(&cli_canceled))
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
-        worst = worse(worst, tell(d, e));
+        worst = job_worse(worst, tell(d, e));
         if (atomic_load(&cli_timed_out) && !is_late(j)) /* only its share is used up */
             cli_go_on();
     }
     for (; i < j->count; i++)
-        worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE)
-                                                               : not_tried(&j->dumps[i]));
+        worst = job_worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE)
+                                                                   : not_tried(&j->dumps[i]));
     if (j->args->live.dry_run)
         return worst;
     cli_deadline(job_seconds_left(j->start_ms, j->args->live.timeout_s));
-    worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
+    worst = job_worse(worst, job_metrics(j->args, j->dumps, j->count));
     cli_deadline(0);
     summary(j);
     return worst;

@@ -74,6 +74,9 @@ struct job_dump {
 /* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
 
+/* cmd_collect.c: the status that matters more to a script. */
+enum cli_exit job_worse(enum cli_exit a, enum cli_exit b);
+
 /* job.c */
 /* Does a run look at earlier ones? */
 bool job_needs_history(const struct cli_job_args *a);

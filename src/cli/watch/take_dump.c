@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "job/job.h"
 #include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"
@@ -35,11 +36,6 @@ static enum cli_exit dump_to(const struct cli_args *args, const char *output, bo
     return e;
 }
 
-static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
-{
-    return a == CLI_FAILED || b == CLI_DONE ? a : b;
-}
-
 /* All dumps of the process, the most important first. */
 static enum cli_exit dump_all(const struct cli_args *args, uint32_t pid)
 {
@@ -57,7 +53,7 @@ static enum cli_exit dump_all(const struct cli_args *args, uint32_t pid)
          i++) {
         enum cli_exit e = dump_to(args, outputs[i], summary && !has_summary);
         has_summary = has_summary || (summary && e != CLI_FAILED);
-        worst = worse(worst, e);
+        worst = job_worse(worst, e);
     }
     if (summary && !has_summary && outputs[0] != NULL && lives(pid) &&
         !atomic_load(&cli_canceled)) {

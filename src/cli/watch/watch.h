@@ -48,7 +48,6 @@ struct watched {
     struct gcd_ipc_watch *watch;
     struct watch_child child;
     struct cli_when_values values;
-    bool kernel_wakes;
     uint64_t next_ms;  /* when its memory is read again */
     uint64_t quiet_ms; /* no dump before */
     unsigned failures; /* of its dumps, since the last success */

@@ -96,9 +96,9 @@ static uint64_t between(uint64_t least, uint64_t n, uint64_t most)
 static void plan(struct watched *w, const struct cli_whens *whens, uint64_t now_ms)
 {
     uint64_t quiet = cli_whens_quiet_ms(whens, &w->values);
-    w->kernel_wakes = gcd_ipc_watch_arm(w->watch, cli_whens_growth_bytes(whens, &w->values),
-                                        (whens->parts & GCD_IPC_WATCH_PRESSURE) != 0);
-    uint64_t wait = w->kernel_wakes ? KERNEL_MS : between(LEAST_MS, quiet, MOST_MS);
+    bool kernel_wakes = gcd_ipc_watch_arm(w->watch, cli_whens_growth_bytes(whens, &w->values),
+                                          (whens->parts & GCD_IPC_WATCH_PRESSURE) != 0);
+    uint64_t wait = kernel_wakes ? KERNEL_MS : between(LEAST_MS, quiet, MOST_MS);
     /* the samples of growth must be there */
     if (whens->window_ms != 0)
         wait = between(LEAST_MS, wait, between(LEAST_MS, whens->window_ms / WATCH_SAMPLES, wait));
