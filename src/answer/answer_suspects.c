@@ -466,7 +466,7 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
             answer_grown_advice(a, of, s);
         } else {
             answer_text(a, "advice", s->advice);
-            answer_text(a, "evidence", s->evidence);
+            answer_known(a, "evidence", s->evidence);
         }
         put_elements(a, of, s);
         put_rows(a, of, s);

@@ -170,8 +170,11 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
         ok = print_wrapped(indent, answer_find(table, i, "advice")->text) && ok;
-        printf("%*s", indent, "");
-        ok = print_evidence(l, indent, answer_find(table, i, "evidence")->text) && ok;
+        const struct answer_cell *evidence = answer_find(table, i, "evidence");
+        if (evidence->known) {
+            printf("%*s", indent, "");
+            ok = print_evidence(l, indent, evidence->text) && ok;
+        }
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');
