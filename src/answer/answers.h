@@ -289,6 +289,7 @@ struct answer_compared {
     size_t side_count;
     bool retained; /* retained sizes are wanted */
     bool filtered; /* DIFF leaves types out */
+    bool people;   /* what grows together as part of one thing has one row (answer_alike.h) */
     enum answer_sort sort;
     struct answer_page page; /* MIN_BYTES: of the change */
 };
