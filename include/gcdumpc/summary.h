@@ -97,6 +97,10 @@ struct gcd_verdict {
 /* Number of type arguments whose element type is kept. */
 #define GCD_TYPE_PARAMETERS 4
 
+/* A flag of a type: it has no name, and name_token is its place in a program that was compiled
+ * ahead of time (Native AOT). */
+#define GCD_TYPE_NATIVE UINT32_C(16)
+
 struct gcd_type {
     uint64_t id;      /* method table address */
     uint64_t module;  /* module id, 0 = unknown */
@@ -117,7 +121,7 @@ struct gcd_type {
         parameters[GCD_TYPE_PARAMETERS]; /* element types of its first type arguments; of an array,
                                             the one of its elements; 0 = none or unknown */
     bool described;                      /* a type record was received */
-    bool named;                          /* ... and had a name */
+    bool named;                          /* ... and had a name, or symbols had it */
     bool uneven_sizes;                   /* an object has a size that is not a multiple of 8 */
     /* events of its objects, in the format of gcd_metadata_events (unstable/metadata.h); NULL =
      * unknown or none */
@@ -218,6 +222,9 @@ struct gcd_module {
     bool has_public_key;
     uint8_t public_key_token[8];
     uint8_t mvid[16]; /* zeros = unknown */
+    bool native;      /* compiled ahead of time (Native AOT): its names are in symbols */
+    /* of a native one, hexadecimal: which file has its symbols; NULL = unknown */
+    const char *build_id;
 };
 
 /* The memory range of a generation after the GC; 3 is the large object heap, 4 the pinned object

@@ -17,8 +17,7 @@ struct gcd_plan {
     enum gcd_wire_command command;  /* the first command to try */
     /* make the runtime forget which types it has already reported */
     bool flush;
-    /* it sends during the walk only if it knows CollectTracing6; without, it becomes DRAIN */
-    bool single_needs_6;
+    bool single_needs_block; /* without CollectTracing6 it becomes DRAIN */
     /* the answer to the request that forces the GC comes after GC and walk */
     bool answers_after_walk;
     uint64_t spent_ms; /* the part of the allowed time already used */

@@ -29,3 +29,13 @@ void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
     (void)vsnprintf(r->text, sizeof r->text, fmt, ap);
     va_end(ap);
 }
+
+void gcd_verdict_remove(struct gcd_verdict *v, enum gcd_reason_code code)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->reason_count; i++)
+        if (v->reasons[i].code != code)
+            v->reasons[kept++] = v->reasons[i];
+    v->reason_count = kept;
+    v->complete = kept == 0;
+}

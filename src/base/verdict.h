@@ -9,4 +9,7 @@
 void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount,
                      const char *fmt, ...) GCD_PRINTF(4, 5);
 
+/* Takes a reason back: without any, the dump is complete. */
+void gcd_verdict_remove(struct gcd_verdict *v, enum gcd_reason_code code);
+
 #endif

@@ -571,6 +571,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     heap_verdict(d->heap, &d->summary.trace,
                  gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->summary.verdict);
+    load_native_named(d);
     return GCD_OK;
 }
 

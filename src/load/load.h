@@ -108,6 +108,12 @@ GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err
 GCD_MUST_CHECK gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer,
                                     size_t n, struct gcd_error *err);
 
+/* modules.c: gives T, of a native program, its name NAME[N]; after the last one, takes back that no
+ * type has a name. */
+GCD_MUST_CHECK gcd_status load_name_native(struct gcd_dump *d, struct gcd_type *t, const char *name,
+                                           size_t n, struct gcd_error *err);
+void load_native_named(struct gcd_dump *d);
+
 /* What the file of module M says about itself; TOKEN NULL = it has no public key. */
 static inline void load_identify(struct gcd_module *m, enum gcd_module_state state,
                                  const uint8_t mvid[16], const uint8_t *token)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/verdict.h"
 #include "load/load.h"
 
 static void add_described(struct gcd_dump *d, const struct heap_module *from,
@@ -41,6 +42,10 @@ static gcd_status fill(struct gcd_dump *d, struct gcd_idmap *numbers, struct gcd
             (struct gcd_module){ .id = t->module, .path = "", .assembly = "", .problem = "" };
         room = gcd_idmap_put(numbers, t->module, t->module_number);
     }
+    for (uint32_t i = 0; i < d->type_count && room; i++)
+        if ((d->types[i].flags & GCD_TYPE_NATIVE) != 0 &&
+            d->types[i].module_number != GCD_IDMAP_NONE)
+            d->modules[d->types[i].module_number].native = true;
     return room ? GCD_OK : gcd_fail_nomem(err, "building the list of modules");
 }
 
@@ -73,4 +78,23 @@ gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, 
     gcd_status st = heap_text(d->heap, s, n + 1 + raw, &t->name, err);
     gcd_mem_free(&d->alloc, s, n + 1 + raw);
     return st;
+}
+
+gcd_status load_name_native(struct gcd_dump *d, struct gcd_type *t, const char *name, size_t n,
+                            struct gcd_error *err)
+{
+    if (t->named)
+        return GCD_OK;
+    t->named = true;
+    return heap_text(d->heap, name, n, &t->name, err);
+}
+
+void load_native_named(struct gcd_dump *d)
+{
+    for (uint32_t i = 0; i < d->type_count; i++)
+        if ((d->types[i].flags & GCD_TYPE_NATIVE) != 0 && d->types[i].named) {
+            if (d->summary.types_undescribed == 0)
+                gcd_verdict_remove(&d->summary.verdict, GCD_REASON_TYPES_UNDESCRIBED);
+            return;
+        }
 }

@@ -36,8 +36,11 @@ static void apply_module(struct gcd_module *m, const struct heap_recorded_item *
         m->problem = "its names in the recording are not complete";
         return;
     }
-    load_identify(m, GCD_MODULE_RECORDED, from->mvid,
-                  from->has_public_key ? from->public_key_token : NULL);
+    if (m->native) /* its names are those of its types: see below */
+        m->build_id = from->text[2][0] != '\0' ? from->text[2] : NULL;
+    else
+        load_identify(m, GCD_MODULE_RECORDED, from->mvid,
+                      from->has_public_key ? from->public_key_token : NULL);
     if (m->assembly[0] == '\0')
         m->assembly = from->text[0];
     if (m->path[0] == '\0')
@@ -61,6 +64,16 @@ static void apply_static(struct gcd_root *r, const struct heap_recorded_item *fr
     r->label = from->text[2];
 }
 
+/* The name of a type of a native program. */
+static gcd_status apply_native(struct gcd_dump *d, struct gcd_type *t, const char *name,
+                               struct gcd_error *err)
+{
+    if ((t->flags & GCD_TYPE_NATIVE) == 0 || name[0] == '\0' || t->module_number == GCD_MODULE_NONE)
+        return GCD_OK;
+    d->modules[t->module_number].state = GCD_MODULE_RECORDED;
+    return load_name_native(d, t, name, strlen(name), err);
+}
+
 static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], bool whole,
                         struct gcd_error *err)
 {
@@ -76,6 +89,7 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
             continue;
         if (from->text[0][0] != '\0')
             GCD_TRY(load_nest(d, &d->types[i], from->text[0], strlen(from->text[0]), err));
+        GCD_TRY(apply_native(d, &d->types[i], from->text[2], err));
         d->types[i].events = from->text[1][0] != '\0' ? from->text[1] : NULL;
     }
     for (size_t i = 0; i < d->summary.root_count && whole; i++)

@@ -17,8 +17,11 @@ _Static_assert(RECORDED_PAYLOAD_MAX <= NT_APPEND_PAYLOAD_MAX, "a payload fits in
 
 static bool has_new_names(const struct gcd_dump *d)
 {
+    bool whole;
+    bool none = heap_recorded_batch(d->heap, &whole) == NULL;
     for (size_t i = 0; i < d->summary.module_count; i++)
-        if (d->summary.modules[i].state == GCD_MODULE_READ)
+        if (d->summary.modules[i].state == GCD_MODULE_READ ||
+            (d->summary.modules[i].build_id != NULL && none))
             return true;
     return false;
 }

@@ -52,21 +52,37 @@ static bool is_csharp(enum gcd_name_style style)
 
 /* ---- spelling ---- */
 
-/* The token is the position of the type in its module (GCBulkType, Native AOT). */
-#define TYPE_FLAG_MODULE_BASE UINT32_C(16)
+static bool is_native(const struct gcd_type *t)
+{
+    return (t->flags & GCD_TYPE_NATIVE) != 0 && t->name_token != 0;
+}
+
+/*
+ * The place of a type in a program compiled ahead of time is the same in each run of a build, so
+ * the build id belongs to it.
+ */
+static size_t name_native(const struct gcd_type *t, const struct gcd_summary *from, char *ret,
+                          size_t cap)
+{
+    const char *id =
+        t->module_number < from->module_count ? from->modules[t->module_number].build_id : NULL;
+    return (size_t)(id != NULL ? snprintf(ret, cap, "UNKNOWN %.64s of build %.8s", t->raw_name, id)
+                               : snprintf(ret, cap, "UNKNOWN %.64s", t->raw_name));
+}
 
 /*
  * For a type without a name.  If OTHERS have one, its name did not fit into an event (64 KB): its
  * module and token did, and they are the same in the next dump.  So is the position in a program
  * compiled ahead of time, wherever that is loaded: its name is "Type(0x398f48)" from the beginning.
  */
-static size_t name_unknown(const struct gcd_type *t, bool others, char *ret, size_t cap)
+static size_t name_unknown(const struct gcd_type *t, const struct gcd_summary *from, bool others,
+                           char *ret, size_t cap)
 {
     size_t len;
     const char *module = gcd_module_name(t->module_path, &len);
     bool known = others && t->described && t->name_token != 0 && len > 0 && len < cap / 2;
-    if ((t->flags & TYPE_FLAG_MODULE_BASE) != 0 && t->name_token != 0)
-        return (size_t)snprintf(ret, cap, "UNKNOWN %.64s", t->name);
+    if (is_native(t))
+        return name_native(t, from, ret, cap);
     int n = known ? snprintf(ret, cap, "UNKNOWN [%.*s 0x%08" PRIx32 "]", (int)len, module,
                              t->name_token)
                   : snprintf(ret, cap, "UNKNOWN 0x%" PRIx64, t->id);
@@ -91,10 +107,10 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from,
         bool by_number = strncmp(s, "TypeID(", strlen("TypeID(")) == 0;
         if (len == 0 || (!t->named && !by_number && is_csharp(style))) {
             s = unknown;
-            len = name_unknown(t, named, unknown, sizeof unknown);
+            len = name_unknown(t, from, named, unknown, sizeof unknown);
         } else if (is_csharp(style)) {
             /* only the runtime reports element types: names in files may already be C# */
-            st = csharp_name(&c, s, t->element_type != 0);
+            st = csharp_name(&c, s, t->element_type != 0 || is_native(t));
             s = c.out;
             len = c.n;
         }
@@ -210,6 +226,12 @@ static gcd_status spell_runtime(struct gcd_names *n, const struct gcd_summary *f
         const struct gcd_type *t = &from->types[i];
         if (t->raw_name == t->name || t->raw_name[0] == '\0')
             continue;
+        char place[320];
+        if (is_native(t)) {
+            size_t len = name_native(t, from, place, sizeof place);
+            st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)place, len, &n->runtime[i]);
+            continue;
+        }
         st = csharp_name(&c, t->raw_name, t->element_type != 0);
         if (st == GCD_OK)
             st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)c.out, c.n, &n->runtime[i]);

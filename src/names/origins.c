@@ -262,9 +262,20 @@ static enum gcd_origin origin_by_name(const char *name)
     return GCD_ORIGIN_OWN;
 }
 
+/* All types of a native program are in one module.  Names that were left as its symbols have them
+ * begin with the assembly. */
+static enum gcd_origin native_origin(const char *name)
+{
+    bool framework = is_framework_name(name) || gcd_text_begins(name, "System_") ||
+                     gcd_text_begins(name, "S_P_") || gcd_text_begins(name, "Microsoft_");
+    return framework ? GCD_ORIGIN_FRAMEWORK : GCD_ORIGIN_OWN;
+}
+
 static enum gcd_origin type_origin(const struct gcd_type *t, const struct gcd_summary *s,
                                    const uint8_t *modules)
 {
+    if ((t->flags & GCD_TYPE_NATIVE) != 0)
+        return t->named ? native_origin(t->name) : GCD_ORIGIN_FRAMEWORK;
     if (t->module_number < s->module_count && !is_nameless(&s->modules[t->module_number]))
         return modules[t->module_number];
     if (is_in_shared_framework(t->module_path))

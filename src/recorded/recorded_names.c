@@ -19,12 +19,13 @@ static const struct gcd_new_field start_fields[] = {
 static const struct gcd_new_field module_fields[] = {
     { GCD_FIELD_UINT64, "ModuleID" },   { GCD_FIELD_GUID, "Mvid" },
     { GCD_FIELD_TEXT, "AssemblyName" }, { GCD_FIELD_TEXT, "PublicKeyToken" },
-    { GCD_FIELD_TEXT, "ModulePath" },
+    { GCD_FIELD_TEXT, "ModulePath" },   { GCD_FIELD_TEXT, "BuildID" },
 };
 static const struct gcd_new_field type_fields[] = {
     { GCD_FIELD_UINT64, "TypeID" },
     { GCD_FIELD_TEXT, "DeclaringType" },
     { GCD_FIELD_TEXT, "Events" },
+    { GCD_FIELD_TEXT, "Name" },
 };
 static const struct gcd_new_field static_fields[] = {
     { GCD_FIELD_UINT64, "Address" },
@@ -110,8 +111,8 @@ static const struct gcd_new_field site_sample_fields[] = {
 
 static const struct gcd_new_event events[] = {
     EVENT_OF(2, RECORDED_START, "Names", start_fields),
-    EVENT(RECORDED_MODULE, "Module", module_fields),
-    EVENT_OF(2, RECORDED_TYPE, "NestedType", type_fields),
+    EVENT_OF(2, RECORDED_MODULE, "Module", module_fields),
+    EVENT_OF(3, RECORDED_TYPE, "NestedType", type_fields),
     EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
     EVENT(RECORDED_IMAGE, "MemoryImage", image_fields),
@@ -196,13 +197,14 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
         item.text[0] = read_text(&c);
         struct recorded_text token = read_text(&c);
         item.text[1] = read_text(&c);
+        if (gcd_cur_left(&c) > 0) /* older ones have no build id */
+            item.text[2] = read_text(&c);
         item.has_public_key = c.err == GCD_OK && read_token(&token, item.public_key_token);
     } else if (ev->id == RECORDED_LAYOUT) {
         GCD_TRY(read_layout(&c, &item));
     } else {
-        size_t n = ev->id == RECORDED_TYPE ? 2 : 3;
-        for (size_t i = 0; i < n && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
-             i++) /* older ones have no events */
+        for (size_t i = 0; i < 3 && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
+             i++) /* older types have no events and no name */
             item.text[i] = read_text(&c);
     }
     if (c.err == GCD_OK)
@@ -338,12 +340,14 @@ static void put_text(struct gcd_put *w, const char *s)
     gcd_put_utf16z(w, s, strlen(s));
 }
 
-/* Only modules whose names are known; the reader looks for the files of all others. */
+/* Only modules whose names are known, or whose build is; the reader looks for the files of all
+ * others. */
 static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     char token[TOKEN_DIGITS + 1] = "";
-    if (m->id == 0 || (m->state != GCD_MODULE_READ && m->state != GCD_MODULE_RECORDED))
+    bool known = m->state == GCD_MODULE_READ || m->state == GCD_MODULE_RECORDED;
+    if (m->id == 0 || (!known && m->build_id == NULL))
         return 0;
     for (size_t i = 0; i < TOKEN_DIGITS && m->has_public_key; i++)
         token[i] = "0123456789abcdef"[m->public_key_token[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
@@ -352,22 +356,25 @@ static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
     put_text(&w, m->assembly);
     put_text(&w, token);
     put_text(&w, m->path);
+    put_text(&w, m->build_id != NULL ? m->build_id : "");
     return size_of(&w);
 }
 
 /* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name.
- * Other types are included for their events. */
+ * Other types are included for their events, and those of a native program for their names. */
 static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     size_t n = strlen(t->name), raw = strlen(t->raw_name);
     bool nested = n > raw + 1 && t->name[n - raw - 1] == '+' &&
                   memcmp(t->name + n - raw, t->raw_name, raw) == 0;
-    if (t->id == 0 || (!nested && t->events == NULL))
+    bool native = (t->flags & GCD_TYPE_NATIVE) != 0 && t->named;
+    if (t->id == 0 || (!nested && !native && t->events == NULL))
         return 0;
     gcd_put_le(&w, t->id, 8);
     gcd_put_utf16z(&w, t->name, nested ? n - raw - 1 : 0);
     put_text(&w, t->events != NULL ? t->events : "");
+    put_text(&w, native ? t->name : "");
     return size_of(&w);
 }
 

@@ -77,8 +77,8 @@ struct recorded_text {
 /* An item of any kind; texts live as long as the payload. */
 struct recorded_item {
     uint64_t id; /* of the module, of the type, or the address of the variable */
-    /* module: assembly, path; type: declaring type, events; variable: field, declaring type, label;
-     * layout: gcd_type.layout */
+    /* module: assembly, path, build id; type: declaring type, events, name; variable: field,
+     * declaring type, label; layout: gcd_type.layout */
     struct recorded_text text[3];
     uint8_t mvid[16]; /* module */
     bool has_public_key;

@@ -238,7 +238,7 @@ static gcd_status share_files(struct resolve *r, struct gcd_error *err)
         if (r->d->modules[i].state == GCD_MODULE_READ)
             room = gcd_idmap_put(&by_symbols, symbols_hash(&r->d->modules[i]), i);
     for (uint32_t i = 0; i < r->module_count && room && st == GCD_OK; i++) {
-        bool known = r->d->modules[i].state == GCD_MODULE_READ ||
+        bool known = r->d->modules[i].native || r->d->modules[i].state == GCD_MODULE_READ ||
                      r->d->modules[i].state == GCD_MODULE_RECORDED;
         uint32_t owner = known ? RESOLVE_NONE : find_owner(r, &by_symbols, i);
         if (owner == RESOLVE_NONE)
@@ -258,14 +258,15 @@ static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
     GCD_TRY(resolve_loaded(r, err));
     for (uint32_t i = 0; i < r->module_count; i++) {
         GCD_TRY(gcd_check_canceled(cancel, err));
-        if (r->d->modules[i].state != GCD_MODULE_RECORDED)
-            GCD_TRY(read_types(r, i, err));
+        if (r->d->modules[i].state == GCD_MODULE_RECORDED)
+            continue;
+        GCD_TRY(r->d->modules[i].native ? resolve_native(r, i, err) : read_types(r, i, err));
     }
     GCD_TRY(share_files(r, err));
     GCD_TRY(resolve_statics_names(r, err));
     for (uint32_t i = 0; i < r->module_count && r->variable_count > 0; i++) {
         GCD_TRY(gcd_check_canceled(cancel, err));
-        if (r->d->modules[i].state == GCD_MODULE_READ)
+        if (r->d->modules[i].state == GCD_MODULE_READ && !r->d->modules[i].native)
             GCD_TRY(read_statics(r, i, err));
     }
     return resolve_statics_end(r, err);

@@ -8,6 +8,7 @@
  *     resolve_order.c    which of these the order of the events permits
  *     resolve_holds.c    can a field hold an object of a type?
  *     resolve_layouts.c  the layouts of types
+ *     resolve_native.c   names from the symbols of a program that was compiled ahead of time
  */
 #ifndef GCD_RESOLVE_RESOLVE_H
 #define GCD_RESOLVE_RESOLVE_H
@@ -177,6 +178,11 @@ gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s,
  * no class extends its class. */
 bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed,
                    const struct resolve_stored *s);
+
+/* ---- resolve_native.c ---- */
+
+/* Names the types of MODULE, a native program, from its symbols. */
+gcd_status resolve_native(struct resolve *r, uint32_t module, struct gcd_error *err);
 
 /* ---- resolve_layouts.c ---- */
 

@@ -63,6 +63,8 @@ static gcd_status name_modules(struct layouts *y, struct gcd_error *err)
     for (uint32_t i = 0; i < y->r->module_count && st == GCD_OK; i++) {
         const struct gcd_module *m = &y->r->d->modules[i], *other;
         y->same[i] = i;
+        if (m->native)
+            continue;
         if (m->state == GCD_MODULE_RECORDED)
             st = resolve_find_recorded(y->r, i, err);
         if (st != GCD_OK || (m->state != GCD_MODULE_READ && !y->r->modules[i].found))

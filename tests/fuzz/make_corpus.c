@@ -12,6 +12,7 @@
 
 #include "fuzz/fuzz.h"
 #include "support/dart_sample.h"
+#include "support/elf_sample.h"
 #include "support/fake_target.h"
 #include "support/pdb_file.h"
 #include "support/site_trace.h"
@@ -370,7 +371,7 @@ static void corpus_graphs(void)
     }
 }
 
-/* ---- fuzz_symbols, fuzz_sites ---- */
+/* ---- fuzz_symbols, fuzz_elf, fuzz_sites ---- */
 
 static void corpus_symbols(void)
 {
@@ -383,6 +384,23 @@ static void corpus_symbols(void)
     b.n = 0;
     pdb_embedded(&b);
     write_file("fuzz_symbols", "embedded.dll", b.p, b.n);
+    tb_free(&b);
+}
+
+static void corpus_elf(void)
+{
+    static const struct elf_sample_symbol symbols[] = {
+        { 0x100, "_ZTV6String" },
+        { 0x200, "_ZTV66S_P_CoreLib_System_Collections_Generic_List_1<__Array<shop_Order>>" },
+        { 0x300, "__GCStaticEEType_01" },
+        { 0x400, "_ZTV38S_P_CoreLib_System_Func_2<Int32__Char>" },
+    };
+    struct tb_bytes b;
+    elf_sample(&b, 0xab, 20, symbols, 4);
+    write_file("fuzz_elf", "program.dbg", b.p, b.n);
+    tb_free(&b);
+    elf_sample(&b, 0xab, 8, NULL, 0);
+    write_file("fuzz_elf", "stripped", b.p, b.n);
     tb_free(&b);
 }
 
@@ -427,6 +445,7 @@ int main(int argc, char **argv)
         "A\xc3\xa4\xe6\x95\xb0\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xe2\x82 \xff";
     write_file("fuzz_utf16", "mixed-utf8", utf8, sizeof utf8 - 1);
     corpus_symbols();
+    corpus_elf();
     corpus_sites();
     return 0;
 }

@@ -9,6 +9,10 @@
  *     st = gcd_dump_resolve(dump, &files, &err);         then name, class_name and label in the
  *                                                        summary are complete
  *
+ * A program compiled ahead of time (Native AOT, gcd_module.native) sends no names at all; its
+ * symbols have them, in its own ELF file or in a separate one with the same build id.  The caller
+ * finds these files, too: the certain one tells the build id.
+ *
  * A recording can contain the names; then they are in the summary from the beginning, and no file
  * is needed.
  */

@@ -18,6 +18,7 @@
 #include "input/fail.h"
 #include "input/dump_verdict.h"
 #include "input/input.h"
+#include "input/native_symbols.h"
 #include "input/memory.h"
 #include "output/json_out.h"
 #include "output/memory_notes.h"
@@ -253,6 +254,11 @@ static void print_names(const struct gcd_summary *f, bool fields, bool sep)
             row("", "%s", text);
         no_memory = no_memory || (text == NULL && k.modules[problems[i]] > 0);
         free(text);
+    }
+    for (size_t i = 0, n = 0; i < f->module_count && n < CLI_MODULES_NAMED; i++) {
+        char buf[CLI_SYMBOLS_BYTES];
+        if (f->modules[i].native)
+            row(n++ == 0 ? "symbols" : "", "%s", cli_symbols_text(f, &f->modules[i], buf));
     }
     if (!fields) {
         row("fields", "none: --no-fields");

@@ -59,6 +59,7 @@ struct cli_side {
     bool partial;
     uint64_t types_listed, types_of_dump; /* of a summary */
     bool has_modules;                     /* the dump tells whether it has full names */
+    bool native;                          /* a program compiled ahead of time */
     bool has_names;                       /* at least some names are full */
     json_t *sites;                        /* rows of cli_summary_sites; NULL = none */
     bool from_memory;                     /* read from a memory image, not from events */

@@ -138,8 +138,10 @@ static enum cli_exit choose(struct cli_comparison *c)
     for (size_t i = 0; i < c->side_count; i++)
         c->sides[i].sum = c->sides[i].measured[c->by];
     if (s != NULL)
-        cli_say(s->subject, "does not know the outer types of nested types, so all dumps are "
-                            "compared without them");
+        cli_say(s->subject, s->native ? "does not know the names of types, so all dumps are "
+                                        "compared by their places in the program"
+                                      : "does not know the outer types of nested types, so all "
+                                        "dumps are compared without them");
     return check_patterns(c);
 }
 

@@ -242,6 +242,8 @@ static void look_for_names(struct reading *r, const struct gcd_summary *s)
         r->alike = strcmp(s->types[i].name, raw_name(r, s, i)) == 0;
     r->side->has_modules = s->module_count > 0;
     r->side->has_names = !r->alike;
+    for (size_t i = 0; i < s->module_count; i++)
+        r->side->native = r->side->native || s->modules[i].native;
     for (size_t i = 0; i < s->module_count && !r->side->has_names; i++)
         r->side->has_names =
             s->modules[i].state == GCD_MODULE_READ || s->modules[i].state == GCD_MODULE_RECORDED;
@@ -253,8 +255,11 @@ static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *
     if (r->raw_types == NULL)
         return cli_no_memory(NULL);
     memcpy(r->raw_types, s->types, s->type_count * sizeof *r->raw_types);
-    for (uint32_t i = 0; i < s->type_count; i++)
+    for (uint32_t i = 0; i < s->type_count; i++) {
         r->raw_types[i].name = r->raw_types[i].raw_name = raw_name(r, s, i);
+        if ((s->types[i].flags & GCD_TYPE_NATIVE) != 0)
+            r->raw_types[i].named = false;
+    }
     r->raw = *s;
     r->raw.types = r->raw_types;
     return CLI_DONE;

@@ -81,10 +81,11 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     if (args->live.save_trace != NULL)
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, need >= CLI_NEED_STREAM, spool, ret);
-    bool wanted = !args->strict || (e == CLI_DONE && !lacks_values(args, ret) &&
-                                    gcd_dump_summary(ret->dump)->verdict.complete);
-    if (e == CLI_DONE) /* all sessions have ended, so the process runs again */
+    bool came = e == CLI_DONE;
+    if (came) /* all sessions have ended, so the process runs again */
         e = cli_read_modules(args, ret, wants_layouts(args, need));
+    bool wanted = !args->strict || (came && !lacks_values(args, ret) &&
+                                    gcd_dump_summary(ret->dump)->verdict.complete);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;

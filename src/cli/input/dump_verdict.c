@@ -9,6 +9,7 @@
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/input.h"
+#include "input/native_symbols.h"
 #include "term/message.h"
 #include "term/term.h"
 
@@ -67,10 +68,20 @@ static bool is_core3(const struct cli_dump *d)
     return false;
 }
 
+#define HELP_BYTES 512
+
 /* For a dump that lacks only names: the runtime describes a type once while anybody listens for
  * types. */
-static const char *what_helps_with_names(const struct cli_dump *d)
+static const char *what_helps_with_names(const struct cli_dump *d, char buf[HELP_BYTES])
 {
+    const struct gcd_summary *s = cli_summary(d);
+    for (size_t i = 0; i < s->module_count; i++)
+        if (s->modules[i].native) {
+            char symbols[CLI_SYMBOLS_BYTES];
+            (void)snprintf(buf, HELP_BYTES, "; Native AOT sends none: %s",
+                           cli_symbols_wanted(s, &s->modules[i], symbols));
+            return buf;
+        }
     bool undescribed = cli_summary(d)->types_undescribed > 0;
     if (undescribed && is_core3(d))
         return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier "
@@ -87,16 +98,16 @@ static const char *what_helps_with_names(const struct cli_dump *d)
 }
 
 /* Advice for the first reason: the others mostly follow from it. */
-static const char *what_helps(const struct cli_dump *d)
+static const char *what_helps(const struct cli_dump *d, char buf[HELP_BYTES])
 {
     const struct gcd_verdict *v = &cli_summary(d)->verdict;
     switch (v->reason_count > 0 ? v->reasons[0].code : GCD_REASON_COUNT) {
     case GCD_REASON_TYPES_UNDESCRIBED:
-        return v->reason_count == 1 ? what_helps_with_names(d) : "";
+        return v->reason_count == 1 ? what_helps_with_names(d, buf) : "";
     case GCD_REASON_MEMORY_MISSING:
         return "; take another core dump, of type 2 (heap) or 4 (full)";
     case GCD_REASON_EVENTS_LOST:
-        return d->live ? d->remedy
+        return d->live ? "; dump it again with a larger --buffer"
                        : "; record it again with a larger buffer, as gcdumpc --pid N does";
     case GCD_REASON_TRACE_TRUNCATED:
     case GCD_REASON_TRACE_DAMAGED:
@@ -182,7 +193,8 @@ void cli_say_verdict(const struct cli_dump *d, bool quiet)
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
     }
-    cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d));
+    char help[HELP_BYTES];
+    cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d, help));
 }
 
 enum cli_exit cli_refuse(const char *subject)

@@ -130,6 +130,13 @@ static void say_values(const struct live *l, const struct gcd_summary *f)
 }
 
 /* What a user wants to know first. */
+/* Native AOT: the symbols have them, and are read later. */
+static bool lacks_only_names(const struct gcd_summary *f)
+{
+    return f->verdict.reason_count == 1 && f->types_undescribed == 0 &&
+           f->verdict.reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED;
+}
+
 static void add_outcome(struct line *to, const struct gcd_summary *f, uint64_t duration_ms)
 {
     char n[CLI_NUMBER_BYTES];
@@ -138,7 +145,9 @@ static void add_outcome(struct line *to, const struct gcd_summary *f, uint64_t d
         add(to, "%s%s event%s lost", f->trace.loss_verified ? "" : "at least ",
             cli_number(f->trace.lost_events, true, n), gcd_plural(f->trace.lost_events));
     else
-        add(to, f->verdict.complete ? "complete" : "incomplete");
+        add(to, f->verdict.complete   ? "complete"
+                : lacks_only_names(f) ? "without names"
+                                      : "incomplete");
     add(to, "; %.1f s", (double)duration_ms / 1000);
 }
 

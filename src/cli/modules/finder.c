@@ -372,12 +372,89 @@ static gcd_status in_image(struct module_finder *f, const struct gcd_module *mod
     return st;
 }
 
+/* ---- programs compiled ahead of time: the file that is mapped there, and files with its symbols
+ * ---- */
+
+static const char *const symbol_ends[] = { "", ".dbg", ".debug" };
+#define SYMBOL_ENDS (sizeof symbol_ends / sizeof *symbol_ends)
+
+/* Adds the next end to PATH in RET[PATH_MAX].  False: there is none. */
+static bool next_symbols(struct module_finder *f, const char *root, const char *path, char *ret)
+{
+    size_t i = f->next++;
+    return path[0] != '\0' && i < SYMBOL_ENDS &&
+           snprintf(ret, PATH_MAX, "%s%s%s", root, path, symbol_ends[i]) < PATH_MAX;
+}
+
+/* The path of the file that the process has mapped at the place of MODULE; "" = unknown. */
+static const struct mapped_file *native_file(const struct module_finder *f,
+                                             const struct gcd_module *module)
+{
+    for (size_t i = 0; f->visible && i < f->mapped.count; i++)
+        if (f->mapped.items[i].start == module->id)
+            return &f->mapped.items[i];
+    return NULL;
+}
+
+static gcd_status native_in_root(struct module_finder *f, const struct gcd_module *module,
+                                 struct gcd_module_file *ret, struct gcd_error *err)
+{
+    const struct mapped_file *m = native_file(f, module);
+    char path[PATH_MAX];
+    if (m == NULL || !next_symbols(f, "", m->path, path))
+        return GCD_END;
+    gcd_status st =
+        m->deleted && f->next == 1 ? open_deleted(f, m, ret, err) : open_in_root(f, path, ret, err);
+    ret->certain = ret->certain && f->next == 1;
+    ret->path = m->path;
+    return st;
+}
+
+static gcd_status native_below_folders(struct module_finder *f, const struct gcd_module *module,
+                                       struct gcd_module_file *ret, struct gcd_error *err)
+{
+    const struct mapped_file *m = native_file(f, module);
+    const char *of = m != NULL                 ? m->path
+                     : module->path[0] != '\0' ? module->path
+                                               : f->search->summary->process_name;
+    gcd_status st = make_index(f, err);
+    char name[PATH_MAX];
+    for (; st == GCD_OK && f->bundle < SYMBOL_ENDS; f->bundle++, f->next = 0) {
+        size_t i;
+        if (of[0] == '\0' || snprintf(name, sizeof name, "%s%s", file_name(of),
+                                      symbol_ends[f->bundle]) >= (int)sizeof name)
+            return GCD_END;
+        i = folder_index_find(&f->index, name) + f->next++;
+        if (i >= f->index.count || strcasecmp(f->index.items[i].name, name) != 0)
+            continue;
+        st = open_path(f->index.items[i].path, ret, NULL, err);
+        return st < 0 && st != GCD_E_NOMEM && st != GCD_E_NOT_FOUND
+                   ? named(f->index.items[i].path, st, err)
+                   : st;
+    }
+    return st == GCD_OK ? GCD_END : st;
+}
+
+static gcd_status native_at_recorded_path(struct module_finder *f, const struct gcd_module *module,
+                                          struct gcd_module_file *ret, struct gcd_error *err)
+{
+    char path[PATH_MAX];
+    const char *sysroot = f->search->sysroot != NULL ? f->search->sysroot : "";
+    return f->visible || f->search->folders_only || module->path[0] != '/' ||
+                   !next_symbols(f, sysroot, module->path, path)
+               ? GCD_END
+               : open_path(path, ret, NULL, err);
+}
+
 typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module,
                          struct gcd_module_file *ret, struct gcd_error *err);
 static stage *const stages[] = { in_image,        in_own_bundle, in_root,
                                  deleted,         below_folders, below_folders_in_bundles,
                                  at_recorded_path };
 #define STAGES (sizeof stages / sizeof *stages)
+static stage *const native_stages[] = { native_in_root, native_below_folders,
+                                        native_at_recorded_path };
+#define NATIVE_STAGES (sizeof native_stages / sizeof *native_stages)
 
 static void close_candidate(void *ctx, struct gcd_module_file *file)
 {
@@ -390,14 +467,15 @@ static void close_candidate(void *ctx, struct gcd_module_file *file)
 static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret,
                             struct gcd_error *err)
 {
-    bool known = f->module->path[0] != '\0';
-    while (known && f->stage < STAGES) {
+    bool native = f->module->native, known = native || f->module->path[0] != '\0';
+    while (known && f->stage < (native ? NATIVE_STAGES : STAGES)) {
         if (cli_canceled) {
             (void)snprintf(err->msg, sizeof err->msg, "interrupted");
             return err->code = GCD_E_CANCELED;
         }
         *err = (struct gcd_error)GCD_ERROR_INIT;
-        gcd_status st = stages[f->stage](f, f->module, ret, err);
+        stage *next = native ? native_stages[f->stage] : stages[f->stage];
+        gcd_status st = next(f, f->module, ret, err);
         if (st == GCD_END) {
             f->stage++;
             f->bundle = f->next = 0;

@@ -47,8 +47,8 @@ static void say_problems(const struct cli_dump *d, const struct gcd_summary *s)
             n++;
         }
     if (n == 1)
-        cli_say(d->subject, "names from one module are incomplete: %s: %s", first->path,
-                first->problem);
+        cli_say(d->subject, "names from one module are incomplete: %s: %s",
+                first->path[0] != '\0' ? first->path : s->process_name, first->problem);
     else if (n > 1)
         cli_say(d->subject, "names from %zu modules are incomplete: %s: %s, and others", n,
                 first->path, first->problem);

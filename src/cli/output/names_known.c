@@ -34,7 +34,7 @@ static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
         k->types++;
         k->types_known += known && t->named;
         k->types_with_fields += has_fields(t);
-        k->types_too_long += t->described && !t->named;
+        k->types_too_long += t->described && !t->named && (t->flags & GCD_TYPE_NATIVE) == 0;
     }
     k->types_too_long = named ? k->types_too_long : 0;
 }
@@ -56,6 +56,9 @@ static void count_modules(const struct gcd_summary *s, struct cli_names_known *k
 {
     for (size_t i = 0; i < s->module_count; i++) {
         enum gcd_module_state state = s->modules[i].state;
+        k->native += s->modules[i].native;
+        if (s->modules[i].native && !is_known(&s->modules[i])) /* its symbols are missing */
+            continue;
         if (k->modules[state] < CLI_MODULES_NAMED)
             k->first[state][k->modules[state]] = i;
         k->modules[state]++;
@@ -152,7 +155,7 @@ static uint64_t find_without_fields(const struct gcd_summary *s, bool *ret)
     for (uint32_t i = 0; i < s->type_count; i++) {
         const struct gcd_type *t = &s->types[i];
         if (t->objects == 0 || has_fields(t) || t->module_number >= s->module_count ||
-            ret[t->module_number])
+            ret[t->module_number] || s->modules[t->module_number].native)
             continue;
         ret[t->module_number] = true;
         n++;
@@ -210,6 +213,23 @@ static json_t *problems(const struct gcd_summary *s)
     return all;
 }
 
+static json_t *native(const struct gcd_summary *s)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < s->module_count; i++) {
+        const struct gcd_module *m = &s->modules[i];
+        if (!m->native)
+            continue;
+        json_t *o = json_object();
+        json_object_set_new(o, "path", cli_json_text_or_null(m->path));
+        json_object_set_new(o, "build_id",
+                            cli_json_text_or_null(m->build_id != NULL ? m->build_id : ""));
+        json_object_set_new(o, "state", json_string(module_state(m->state)));
+        json_array_append_new(all, o);
+    }
+    return all;
+}
+
 json_t *cli_json_names(const struct gcd_summary *s)
 {
     struct cli_names_known k;
@@ -227,6 +247,8 @@ json_t *cli_json_names(const struct gcd_summary *s)
         json_object_set_new(modules, module_state((enum gcd_module_state)i),
                             cli_json_number(k.modules[i]));
     json_object_set_new(o, "modules", modules);
+    if (k.native > 0)
+        json_object_set_new(o, "native", native(s));
     json_object_set_new(o, "problems", problems(s));
     return o;
 }

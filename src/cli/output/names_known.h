@@ -19,6 +19,7 @@ struct cli_names_known {
     uint64_t types_too_long;     /* whose names are too long for an event, unlike those of others */
     /* whose class is known; which could belong to several classes */
     uint64_t statics, statics_known, statics_several;
+    uint64_t native; /* modules that were compiled ahead of time; counted below if named */
     uint64_t modules[GCD_MODULE_STATES];
     size_t first[GCD_MODULE_STATES][CLI_MODULES_NAMED]; /* module numbers of the first ones */
 };

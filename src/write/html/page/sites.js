@@ -27,9 +27,7 @@ export function siteSection() {
     return;
   }
   const chosen = () => VIEWS[Number(valueOf(BY))] === undefined ? 0 : Number(valueOf(BY));
-  // the estimate of all, not the sum of the rounded ones of its rows
-  const root = (/** @type {number} */ i) =>
-    ({...stackTree(sites, !LINE_FIRST[i], row => row[3], words.ALL_ALLOCATIONS), objects: sites.objects});
+  const root = (/** @type {number} */ i) => stackTree(sites, !LINE_FIRST[i], row => row[3], words.ALL_ALLOCATIONS);
   const nodes = () => root(chosen()).children();
   const picture = treemap(VIEWS.map((title, i) => ({title, root: () => /** @type {any} */ (root(i))})), {
     ...HEAP_LOOK,

@@ -130,8 +130,7 @@ export function allocatedIn(s) {
  * @param {Suspect} s
  */
 function advice(s) {
-  const said = s.advice === "" ? [] : [el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s)))];
-  return s.evidence === "" || s.advice === "" ? said : [...said, el("p", {class: "muted"}, s.evidence)];
+  return s.advice === "" ? [] : [el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s))), el("p", {class: "muted"}, s.evidence)];
 }
 
 /**

@@ -1,0 +1,214 @@
+#include "metadata/elf_file.h"
+
+#include <string.h>
+
+#include "base/cur.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "metadata/meta_window.h"
+
+enum {
+    HEADER_BYTES = 64,
+    SECTION_BYTES = 64,
+    SEGMENT_BYTES = 56,
+    SYMBOL_BYTES = 24,
+    NOTE_BYTES = 12,
+    SECTIONS_MAX = 4096,
+    SEGMENTS_MAX = 512,
+    NOTES_MAX = 256,
+    FILE_PAGE_BYTES = 4096,
+    PT_LOAD = 1,
+    SHT_SYMTAB = 2,
+    SHT_NOTE = 7,
+    NT_GNU_BUILD_ID = 3
+};
+
+struct elf_file {
+    struct gcd_alloc alloc;
+    struct meta_window w;
+    uint64_t base; /* the address of the image in the file's addresses */
+    uint8_t build_id[ELF_BUILD_ID_MAX];
+    size_t build_id_n;
+    struct meta_region symbols, names;
+};
+
+static void begin(struct elf_file *f)
+{
+    f->w.st = GCD_OK;
+    f->w.err = (struct gcd_error)GCD_ERROR_INIT;
+}
+
+static uint64_t u64_at(struct elf_file *f, uint64_t off)
+{
+    return gcd_le64(meta_view(&f->w, off, 8));
+}
+
+static uint32_t u32_at(struct elf_file *f, uint64_t off)
+{
+    return gcd_le32(meta_view(&f->w, off, 4));
+}
+
+/* The least address of a segment that is loaded. */
+static void read_segments(struct elf_file *f, uint64_t at, unsigned count)
+{
+    uint64_t first = UINT64_MAX;
+    for (unsigned i = 0; i < count && f->w.st == GCD_OK; i++) {
+        uint64_t h = at + (uint64_t)i * SEGMENT_BYTES, address = u64_at(f, h + 16);
+        if (u32_at(f, h) == PT_LOAD && address < first)
+            first = address;
+    }
+    f->base = first != UINT64_MAX ? first / FILE_PAGE_BYTES * FILE_PAGE_BYTES : 0;
+}
+
+/* Notes, each padded to 4 bytes. */
+static void read_notes(struct elf_file *f, struct meta_region r)
+{
+    uint64_t at = 0;
+    for (unsigned i = 0; i < NOTES_MAX && r.n - at >= NOTE_BYTES && f->w.st == GCD_OK; i++) {
+        const uint8_t *p = meta_view_in(&f->w, r, at, NOTE_BYTES);
+        uint64_t name = gcd_le32(p), bytes = gcd_le32(p + 4), type = gcd_le32(p + 8);
+        uint64_t data = at + NOTE_BYTES + (name + 3) / 4 * 4;
+        if (data > r.n || bytes > r.n - data)
+            return;
+        if (type == NT_GNU_BUILD_ID && name == 4 && bytes > 0 && bytes <= ELF_BUILD_ID_MAX &&
+            memcmp(meta_view_in(&f->w, r, at + NOTE_BYTES, 4), "GNU", 4) == 0) {
+            memcpy(f->build_id, meta_view_in(&f->w, r, data, (size_t)bytes), (size_t)bytes);
+            f->build_id_n = (size_t)bytes;
+            return;
+        }
+        at = data + (bytes + 3) / 4 * 4;
+        if (at > r.n)
+            return;
+    }
+}
+
+static struct meta_region section(struct elf_file *f, uint64_t header)
+{
+    return (struct meta_region){ .off = u64_at(f, header + 24), .n = u64_at(f, header + 32) };
+}
+
+static bool is_inside(const struct elf_file *f, struct meta_region r)
+{
+    return r.off <= f->w.size && r.n <= f->w.size - r.off;
+}
+
+static void read_sections(struct elf_file *f, uint64_t at, unsigned count)
+{
+    for (unsigned i = 0; i < count && f->w.st == GCD_OK; i++) {
+        uint64_t h = at + (uint64_t)i * SECTION_BYTES;
+        uint32_t type = u32_at(f, h + 4), link = u32_at(f, h + 40);
+        struct meta_region r = section(f, h);
+        if (type != SHT_NOTE && type != SHT_SYMTAB)
+            continue;
+        if (!is_inside(f, r)) {
+            meta_fail(&f->w, GCD_E_TRUNCATED, h, "a section lies behind the end of the file");
+        } else if (type == SHT_NOTE && f->build_id_n == 0) {
+            read_notes(f, r);
+        } else if (type == SHT_SYMTAB && link < count) {
+            struct meta_region names = section(f, at + (uint64_t)link * SECTION_BYTES);
+            if (!is_inside(f, names))
+                meta_fail(&f->w, GCD_E_TRUNCATED, h, "a section lies behind the end of the file");
+            f->symbols = r;
+            f->names = names;
+        }
+    }
+}
+
+static void read_header(struct elf_file *f)
+{
+    uint8_t h[HEADER_BYTES];
+    memcpy(h, meta_view(&f->w, 0, f->w.size < HEADER_BYTES ? 0 : HEADER_BYTES), HEADER_BYTES);
+    if (f->w.st != GCD_OK)
+        return;
+    if (memcmp(h, "\177ELF\2\1", 6) != 0) {
+        meta_fail(&f->w, GCD_E_UNSUPPORTED, 0, "it is no ELF file of 64 bits, little-endian");
+        return;
+    }
+    unsigned segments = gcd_le16(h + 56), sections = gcd_le16(h + 60);
+    if (segments > SEGMENTS_MAX || sections > SECTIONS_MAX || gcd_le16(h + 54) < SEGMENT_BYTES ||
+        (sections > 0 && gcd_le16(h + 58) != SECTION_BYTES)) {
+        meta_fail(&f->w, GCD_E_LIMIT, 0, "it has more parts than a program");
+        return;
+    }
+    read_segments(f, gcd_le64(h + 32), segments);
+    read_sections(f, gcd_le64(h + 40), sections);
+}
+
+gcd_status elf_file_open(struct gcd_input *in, uint64_t off, uint64_t n,
+                         const struct gcd_alloc *alloc, struct elf_file **ret,
+                         struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    uint64_t size = gcd_input_size(in);
+    struct elf_file *f = gcd_mem_new(&a, sizeof *f);
+    if (f == NULL)
+        return gcd_fail_nomem(err, "opening a program");
+    f->alloc = a;
+    f->w.in = in;
+    f->w.base = off;
+    f->w.size = off > size ? 0 : size - off < n ? size - off : n;
+    f->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
+    begin(f);
+    if (f->w.pages == NULL)
+        meta_fail(&f->w, GCD_E_NOMEM, GCD_OFF_NONE, "out of memory while opening a program");
+    read_header(f);
+    gcd_status st = meta_status(&f->w, err);
+    if (st == GCD_OK)
+        *ret = f;
+    else
+        elf_file_free(f);
+    return st;
+}
+
+void elf_file_free(struct elf_file *f)
+{
+    if (f == NULL)
+        return;
+    struct gcd_alloc a = f->alloc;
+    gcd_mem_free(&a, f->w.pages, META_PAGES * META_PAGE_BYTES);
+    gcd_mem_free(&a, f, sizeof *f);
+}
+
+const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *ret_n)
+{
+    *ret_n = f->build_id_n;
+    return f->build_id;
+}
+
+uint64_t elf_file_symbols(const struct elf_file *f)
+{
+    return f->symbols.n / SYMBOL_BYTES;
+}
+
+gcd_status elf_file_symbol(struct elf_file *f, uint64_t i, struct elf_entry *ret,
+                           struct gcd_error *err)
+{
+    begin(f);
+    const uint8_t *p = meta_view_in(&f->w, f->symbols, i * SYMBOL_BYTES, SYMBOL_BYTES);
+    *ret = (struct elf_entry){ .rva = gcd_le64(p + 8) - f->base, .name = gcd_le32(p) };
+    return meta_status(&f->w, err);
+}
+
+gcd_status elf_file_name(struct elf_file *f, uint32_t name, char *ret, size_t cap, size_t *ret_n,
+                         struct gcd_error *err)
+{
+    size_t n = 0;
+    begin(f);
+    while (n < cap && f->w.st == GCD_OK) {
+        uint64_t left = name < f->names.n ? f->names.n - name : 0;
+        size_t take = left - n < META_VIEW_MAX ? (size_t)(left - n) : META_VIEW_MAX;
+        take = take < cap - n ? take : cap - n;
+        const uint8_t *p = meta_view_in(&f->w, f->names, (uint64_t)name + n, take > 0 ? take : 1);
+        const uint8_t *end = memchr(p, 0, take);
+        size_t got = end != NULL ? (size_t)(end - p) : take;
+        if (f->w.st == GCD_OK)
+            memcpy(ret + n, p, got);
+        n += got;
+        if (end != NULL || take == 0)
+            break;
+    }
+    *ret_n = n < cap ? n : cap;
+    if (n < cap)
+        ret[n] = '\0';
+    return meta_status(&f->w, err);
+}
