@@ -144,7 +144,9 @@ struct gcd_suspect {
     /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
     const char *sentence;
     const char *advice; /* what to look at next: one sentence */
-    /* what one dump shows and cannot show about it: one sentence; static */
+    /* it begins with this many bytes of a condition, "If it grows, "; 0 = none */
+    size_t advice_condition;
+    /* what one dump shows and cannot show about it: one sentence, "" = nothing; static */
     const char *evidence;
     const char *place; /* where it is: "SessionStore._byUser" */
     const char *what;  /* what there is of it: "5,041 Session, 2.1 KiB each" */

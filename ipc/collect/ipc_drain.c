@@ -82,7 +82,7 @@ struct session {
 
     enum gcd_ipc_strategy strategy;
     enum gcd_wire_command command; /* the newest command that was not refused */
-    bool single_needs_block, answers_after_walk;
+    bool single_needs_6, answers_after_walk;
 
     enum gcd_ipc_step step;
     bool whole;   /* the caller has everything it wants */
@@ -450,7 +450,7 @@ static bool step_down(struct leg *l)
     if (l->n_tries >= LADDER_STEPS || s->status != GCD_OK ||
         !gcd_wire_older_collect(s->command, &s->command))
         return false;
-    if (s->single_needs_block && s->command < GCD_WIRE_COLLECT_TRACING6)
+    if (s->single_needs_6 && s->command < GCD_WIRE_COLLECT_TRACING6)
         s->strategy = GCD_IPC_STRATEGY_DRAIN;
     open_leg(s, l->kind);
     return true;
@@ -691,7 +691,7 @@ gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
         .ret = ret,
         .strategy = plan->strategy,
         .command = plan->command,
-        .single_needs_block = plan->single_needs_block,
+        .single_needs_6 = plan->single_needs_6,
         .answers_after_walk = plan->answers_after_walk,
         .err = GCD_ERROR_INIT,
     };

@@ -57,8 +57,8 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     plan.answers_after_walk =
         (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && forces_walk(options);
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
-        /* 3.x and, according to its sources, 11 send the dump while they produce it. */
-        plan.single_needs_block = major >= 11;
+        /* 3.x and 11 send the dump while they produce it. */
+        plan.single_needs_6 = major >= 11;
         uint64_t buffer_bytes = (uint64_t)(options->buffer_mb != 0 ? options->buffer_mb : 1024)
                                 << 20;
         bool stop_gcs = silent || (major != 0 && major <= LAST_WITH_STOP_GCS);
@@ -111,7 +111,10 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
         collect.rundown_keyword =
             options->stacks ? GCD_WIRE_RUNDOWN_METHODS : GCD_WIRE_RUNDOWN_LOADER;
         collect.stackwalk = options->stacks;
-        collect.block = true;
+        /* A runtime that waits for its reader would wait for a stopped or killed one, too:
+         * measured, .NET 11, it then hangs for good, with all its threads suspended (../README.md).
+         */
+        collect.block = false;
         break;
     }
     return gcd_wire_encode_collect(command, &collect, ret->bytes, sizeof ret->bytes, &ret->n, err);

@@ -17,7 +17,8 @@ struct gcd_plan {
     enum gcd_wire_command command;  /* the first command to try */
     /* make the runtime forget which types it has already reported */
     bool flush;
-    bool single_needs_block; /* without CollectTracing6 it becomes DRAIN */
+    /* it sends during the walk only if it knows CollectTracing6; without, it becomes DRAIN */
+    bool single_needs_6;
     /* the answer to the request that forces the GC comes after GC and walk */
     bool answers_after_walk;
     uint64_t spent_ms; /* the part of the allowed time already used */

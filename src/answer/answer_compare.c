@@ -1,3 +1,4 @@
+#include "answer/answer_alike.h"
 #include "answer/answers.h"
 
 #include <string.h>
@@ -52,10 +53,10 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 
 /* ---- which rows ---- */
 
-static bool has_changed(const struct answer_compared *from, const struct gcd_diff_row *row)
+static bool has_changed(const struct answer_compared *from, const struct gcd_diff_sum *sums)
 {
     for (size_t i = 1; i < from->side_count; i++)
-        if (memcmp(&row->sums[i], &row->sums[0], sizeof *row->sums) != 0)
+        if (memcmp(&sums[i], &sums[0], sizeof *sums) != 0)
             return true;
     return false;
 }
@@ -66,20 +67,20 @@ static uint64_t difference(uint64_t a, uint64_t b)
 }
 
 /* By at least MIN_BYTES? */
-static bool has_grown(const struct answer_compared *from, const struct gcd_diff_row *row)
+static bool has_grown(const struct answer_compared *from, const struct gcd_diff_sum *sums)
 {
-    const struct gcd_diff_sum *first = &row->sums[0], *last = &row->sums[from->side_count - 1];
-    return has_changed(from, row) &&
+    const struct gcd_diff_sum *first = &sums[0], *last = &sums[from->side_count - 1];
+    return has_changed(from, sums) &&
            (difference(first->bytes, last->bytes) >= from->page.min_bytes ||
             difference(first->retained_bytes, last->retained_bytes) >= from->page.min_bytes);
 }
 
-/* Is ROW, the next one that has grown, on the page? */
+/* Is the row with SUMS, the next one that has grown, on the page? */
 static bool is_shown(struct answer *a, const struct answer_compared *from,
-                     const struct gcd_diff_row *row)
+                     const struct gcd_diff_sum *sums)
 {
     const struct answer_page *page = &from->page;
-    if (!has_grown(from, row))
+    if (!has_grown(from, sums))
         return false;
     uint64_t number = a->total++;
     return number >= page->first && (page->most == 0 || number - page->first < page->most);
@@ -100,12 +101,12 @@ struct rest {
     size_t types;
 };
 
-static void add_rest(struct rest *to, const struct gcd_diff_row *row)
+static void add_rest(struct rest *to, const struct gcd_diff_sum sums[2], size_t types)
 {
-    to->types++;
+    to->types += types;
     for (int i = 0; i < 2; i++) {
-        to->sums[i].objects += row->sums[i].objects;
-        to->sums[i].bytes += row->sums[i].bytes;
+        to->sums[i].objects += sums[i].objects;
+        to->sums[i].bytes += sums[i].bytes;
     }
 }
 
@@ -118,10 +119,55 @@ static void put_rest(struct answer *a, const struct rest *r, const char *what)
     answer_format(a, "type", "(%s %s)", GCD_DIGITS(r->types), what);
 }
 
+/* The name of ROW with its parts: "Dictionary<K, V> with its Entry[]". */
+static void put_type(struct answer *a, const struct gcd_diff *d, const struct gcd_diff_row *row,
+                     const struct answer_group *g)
+{
+    size_t n = strlen(row->name);
+    if (g == NULL || g->parts == 0) {
+        answer_text(a, "type", row->name);
+        return;
+    }
+    const char *part = gcd_diff_row(d, g->part)->name;
+    bool nested = strncmp(part, row->name, n) == 0 && part[n] == '.';
+    if (g->parts > 1)
+        answer_format(a, "type", "%s with %s types inside", row->name, GCD_DIGITS(g->parts));
+    else
+        answer_format(a, "type", "%s with its %s", row->name, nested ? part + n + 1 : "array");
+}
+
+/* One row; ALIKE: with its parts, NULL = each type has a row. */
+static void put_change(struct answer *a, const struct answer_compared *from, uint32_t i,
+                       const struct answer_alike *alike, struct rest rests[2])
+{
+    const struct gcd_diff_row *row = gcd_diff_row(from->diff, i);
+    const struct answer_group *g = alike != NULL ? &alike->groups[i] : NULL;
+    struct gcd_diff_sum sums[2] = { row->sums[0], row->sums[1] };
+    if (g != NULL)
+        answer_alike_sums(alike, from->diff, i, sums);
+    if (!is_shown(a, from, sums)) {
+        add_rest(&rests[has_changed(from, sums) ? 0 : 1], sums, g != NULL ? 1 + g->parts : 1);
+        return;
+    }
+    answer_row(a);
+    answer_change(a, sums, false);
+    if (from->retained)
+        put_retained(a, row->sums);
+    put_type(a, from->diff, row, g);
+    answer_known(a, "module", row->module);
+}
+
+/* People see what grows together in one row, where the order is by bytes. */
+static bool folds(const struct answer_compared *from)
+{
+    return from->people && !from->filtered && !from->retained && from->sort == ANSWER_BY_BYTES;
+}
+
 gcd_status answer_diff(const struct answer_compared *from, struct answer **ret,
                        struct gcd_error *err)
 {
-    struct rest more = { .types = 0 }, same = { .types = 0 };
+    struct rest rests[2] = { { .types = 0 } };
+    struct answer_alike alike = { .n = 0 };
     size_t n = gcd_diff_row_count(from->diff);
     struct answer *a = *ret = answer_new(NULL, &answer_diff_shape);
     if (a == NULL)
@@ -131,30 +177,22 @@ gcd_status answer_diff(const struct answer_compared *from, struct answer **ret,
         answer_hide(a, "retained_after");
         answer_hide(a, "retained_delta");
     }
+    gcd_status st = folds(from) ? answer_alike_find(from->diff, &alike, err) : GCD_OK;
     a->first = from->page.first;
-    for (size_t i = 0; i < n; i++) {
-        const struct gcd_diff_row *row = gcd_diff_row(from->diff, from->order[i]);
-        if (!is_shown(a, from, row)) {
-            add_rest(has_changed(from, row) ? &more : &same, row);
-            continue;
-        }
-        answer_row(a);
-        answer_change(a, row->sums, false);
-        if (from->retained)
-            put_retained(a, row->sums);
-        answer_text(a, "type", row->name);
-        answer_known(a, "module", row->module);
-    }
+    for (size_t i = 0; i < (folds(from) ? alike.count : n) && st == GCD_OK; i++)
+        put_change(a, from, folds(from) ? alike.order[i] : from->order[i],
+                   folds(from) ? &alike : NULL, rests);
+    answer_alike_done(&alike);
     struct gcd_diff_sum total[2] = { from->sides[0].sum, from->sides[1].sum };
     answer_begin_sums(a);
-    put_rest(a, &more, gcd_by_number(more.types, "more type", "more types"));
-    put_rest(a, &same, "unchanged");
+    put_rest(a, &rests[0], gcd_by_number(rests[0].types, "more type", "more types"));
+    put_rest(a, &rests[1], "unchanged");
     answer_row(a);
     answer_change(a, total, true);
     if (from->retained && !from->filtered)
         put_retained(a, total);
     answer_format(a, "type", "total, %s type%s", GCD_DIGITS(n), gcd_plural(n));
-    return GCD_OK;
+    return st;
 }
 
 /* ---- many dumps ---- */
@@ -299,7 +337,7 @@ static void put_trend(struct answer *a, const struct answer_compared *from, stru
     a->first = from->page.first;
     for (size_t i = 0; i < n; i++) {
         const struct gcd_diff_row *row = gcd_diff_row(from->diff, from->order[i]);
-        if (is_shown(a, from, row)) {
+        if (is_shown(a, from, row->sums)) {
             put_course(a, from, c, row->sums, metrics_of(from));
             answer_text(a, "type", row->name);
             answer_known(a, "module", row->module);

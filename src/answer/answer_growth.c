@@ -204,11 +204,12 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s)
 {
-    static const char condition[] = "If it grows, l";
     const struct answer_growth g = answer_growth_of(of->older, of->session, s);
-    bool knows = g.grown > 0 && strncmp(s->advice, condition, sizeof condition - 1) == 0;
-    answer_format(a, "advice", "%s%s", knows ? "L" : "",
-                  s->advice + (knows ? sizeof condition - 1 : 0));
+    const char *advice = s->advice + (g.grown > 0 ? s->advice_condition : 0);
+    if (advice == s->advice)
+        answer_text(a, "advice", advice);
+    else
+        answer_format(a, "advice", "%c%s", *advice - 'a' + 'A', advice + 1);
     answer_text(a, "evidence",
                 g.grown > 0 ? "It grew between two dumps: a third one shows whether that goes on."
                             : "It did not grow between the two dumps.");

@@ -430,7 +430,7 @@ static gcd_status put_keys(struct answer *a, const struct answer_of_suspects *of
 gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
                            struct gcd_error *err)
 {
-    size_t n = gcd_suspects_count(of->shown),
+    size_t n = of->order != NULL ? of->ordered : gcd_suspects_count(of->shown),
            first = of->page.first < n ? (size_t)of->page.first : n;
     struct answer *a = *ret = answer_new(NULL, &answer_suspects_shape);
     if (a == NULL)
@@ -466,7 +466,7 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
             answer_grown_advice(a, of, s);
         } else {
             answer_text(a, "advice", s->advice);
-            answer_text(a, "evidence", s->evidence);
+            answer_known(a, "evidence", s->evidence);
         }
         put_elements(a, of, s);
         put_rows(a, of, s);

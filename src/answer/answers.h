@@ -189,6 +189,12 @@ gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer *
 
 /* ---- answer_growth.c: how suspects have grown ---- */
 
+/* Thresholds for suspects of both dumps: of a heap that a leak has yet to fill it is a small part.
+ */
+#define ANSWER_GROWN_SHARE 0.001
+#define ANSWER_GROWN_BYTES (UINT64_C(64) << 10)
+#define ANSWER_NOT_GROWN   "No suspect has grown between the two dumps."
+
 /* What is kept of an older dump: its suspects by kind and place, and its types. */
 struct answer_older;
 /* Copies what it needs; SUSPECTS: of OLDER.  Free *RET in any case. */
@@ -227,9 +233,11 @@ struct answer_of_suspects {
     const struct gcd_dominators *dominators;
     const struct gcd_origins *origins;
     struct answer_page page;
-    /* an older dump of the same program, and the order of the suspects; NULL = none */
+    /* an older dump of the same program, and the numbers of the ORDERED suspects to list; NULL =
+     * none */
     const struct answer_older *older;
     const size_t *order;
+    size_t ordered;
 };
 extern const struct answer_shape answer_suspects_shape, answer_parts_shape, answer_notes_shape;
 gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **ret,
@@ -281,6 +289,7 @@ struct answer_compared {
     size_t side_count;
     bool retained; /* retained sizes are wanted */
     bool filtered; /* DIFF leaves types out */
+    bool people;   /* what grows together as part of one thing has one row (answer_alike.h) */
     enum answer_sort sort;
     struct answer_page page; /* MIN_BYTES: of the change */
 };

@@ -82,14 +82,22 @@ static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
                                           .values = s->values.values };
 }
 
-static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c,
-                                struct gcd_error *err)
+gcd_status session_suspects(struct gcd_session *s, const struct gcd_context *c, double share,
+                            uint64_t min_bytes, struct gcd_suspects **ret, struct gcd_error *err)
 {
     GCD_TRY(session_need(s, PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS), c, err));
     GCD_TRY(session_need(s, PART_BIT(PART_FIELDS), c, err));
     GCD_TRY(session_need(s, PART_BIT(PART_ORIGINS), c, err));
     struct gcd_suspects_options options = suspects_options(s, c);
-    return gcd_suspects_new(s->graph, s->dominators, &options, &s->suspects, err);
+    options.share = share;
+    options.min_bytes = min_bytes;
+    return gcd_suspects_new(s->graph, s->dominators, &options, ret, err);
+}
+
+static gcd_status make_suspects(struct gcd_session *s, const struct gcd_context *c,
+                                struct gcd_error *err)
+{
+    return session_suspects(s, c, s->options.share, s->options.min_bytes, &s->suspects, err);
 }
 
 static gcd_status make_largest(struct gcd_session *s, const struct gcd_context *c,

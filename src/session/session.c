@@ -174,6 +174,14 @@ gcd_status gcd_session_suspects(struct gcd_session *s, const struct gcd_context 
     return GCD_OK;
 }
 
+gcd_status gcd_session_suspects_from(struct gcd_session *s, const struct gcd_context *call,
+                                     double share, uint64_t min_bytes, struct gcd_suspects **ret,
+                                     struct gcd_error *err)
+{
+    struct gcd_context context = session_context(s, call);
+    return session_suspects(s, &context, share, min_bytes, ret, err);
+}
+
 gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call,
                                const struct gcd_origins **ret, struct gcd_error *err)
 {

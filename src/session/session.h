@@ -80,6 +80,10 @@ struct gcd_context session_context(const struct gcd_session *s, const struct gcd
 
 /* claim.c: GCD_OK: the parts PARTS (bits) are finished.  Computes missing ones, or waits for the
  * thread that does. */
+/* parts.c: new suspects with these thresholds. */
+GCD_MUST_CHECK gcd_status session_suspects(struct gcd_session *s, const struct gcd_context *c,
+                                           double share, uint64_t min_bytes,
+                                           struct gcd_suspects **ret, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status session_need(struct gcd_session *s, unsigned parts,
                                        const struct gcd_context *context, struct gcd_error *err);
 

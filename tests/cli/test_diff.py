@@ -60,6 +60,32 @@ class Diff(Compare):
         self.expected("diff.csv", self.done("diff", "old", "new", "--csv").text)
         self.expected("diff-json.txt", self.done("diff", "old", "new", "--json", "--fail-if=bytes>1K", code=4).text)
 
+    def test_what_grows_together_is_one_row(self):
+        """In text, a collection with what it has inside, a list with its array; for programs, with --filter and --retained each type."""
+        table, things, list_of = ("System.Collections.Generic.Dictionary<System.String, Shop.Item>", "Shop.Thing",
+                                  "System.Collections.Generic.List<Shop.Thing>")
+        nested = "System.Collections.Generic.SortedSet<Shop.Item>"
+        types = ((table, 1, 80), (table + ".Entry[]", 1, 1000), (things, 100, 24), (things + "[]", 10, 100), (list_of, 10, 32),
+                 ("Shop.Other[]", 10, 100), ("System.Collections.Generic.List<Shop.Other>", 10, 32), (nested, 1, 40),
+                 (nested + ".Node", 5, 40), (nested + ".Helper", 1, 24))
+        grown = {table + ".Entry[]": (1, 90_000), things: (1_100, 24), things + "[]": (1_010, 100), list_of: (1_010, 32),
+                 "Shop.Other[]": (2_010, 100), "System.Collections.Generic.List<Shop.Other>": (1_010, 32), nested + ".Node": (500, 40),
+                 nested + ".Helper": (2, 24)}
+        self.put("a", at(types_trace(*types), 10))
+        self.put("b", at(types_trace(*((n, *grown.get(n, (count, size))) for n, count, size in types)), 12))
+        _, lines = rows_of(self.done("diff", "a", "b").text)
+        want = [("Shop.Other[]", 2_000, 200_000), (list_of + " with its array", 2_000, 132_000), (table + " with its Entry[]", 0, 89_000),
+                ("System.Collections.Generic.List<Shop.Other>", 1_000, 32_000), (things, 1_000, 24_000),
+                (nested + " with 2 types inside", 496, 19_824)]
+        self.assertEqual([re.split("  +", line.strip())[-1] for line in lines[:-1]], [w[0] for w in want])
+        cells = [line.split() for line in lines]
+        self.assertEqual([(int(c[1]), int(c[3])) for c in cells[:-1]], [w[1:] for w in want])
+        self.assertIn("(5 more types)", self.done("diff", "a", "b", "--top", "3").text)
+        each = {t["type"] for t in self.json("diff", "a", "b")["types"]}
+        self.assertEqual(each, set(grown))
+        for words in ("--csv",), ("--retained",), ("--filter", "*"), ("--sort", "count"):
+            self.assertNotIn("inside", self.done("diff", "a", "b", *words).text, words)
+
     def test_all_ways_to_print_say_the_same(self):
         got = self.json("diff", "old", "new")
         self.assertEqual([(d["recording"], d["count"], d["bytes"], d["types"], d["verdict"]["complete"]) for d in got["dumps"]],

@@ -360,6 +360,24 @@ class Tools(McpTest):
         self.assertIn('"new"', client.error("diff", old="h1"))
         self.assertIn("no heap", client.error("diff", old="h1", new="h9"))
 
+    def test_what_has_grown(self):
+        """suspects with since: the rows of leaks OLD NEW, in its order."""
+        shop = [f"shop/{name}.nettrace.gz" for name in ("morning", "evening")]
+        want = json.loads(self.done("leaks", *(os.path.join(ROOT, s) for s in shop), "--json").text)
+        client = self.serve()
+        for name in shop:
+            client.call("open", file=name)
+        got = client.call("suspects", heap="h2", since="h1")
+        keys = "place", "grown", "bytes", "bytes_delta", "advice", "evidence"
+        self.assertEqual([[r[k] for k in keys] for r in got["suspects"]], [[r[k] for k in keys] for r in want["suspects"]])
+        self.assertEqual((got["older_heap_bytes"], got["heap_bytes"], got["total"]), (want["older_heap_bytes"], want["heap_bytes"], 2))
+        self.assertEqual(len(client.all("suspects", "suspects", heap="h2", since="h1", limit=1)), 2)
+        self.assertNotIn("grown", client.call("suspects", heap="h2")["suspects"][0])
+        got = client.call("suspects", heap="h1", since="h2")
+        self.assertEqual((got["suspects"], got["none"]), ([], "No suspect has grown between the two dumps."))
+        self.assertIn("the same heap", client.error("suspects", heap="h1", since="h1"))
+        self.assertIn("no heap", client.error("suspects", heap="h1", since="h7"))
+
     @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
     def test_sql(self):
         client = self.opened()

@@ -19,7 +19,8 @@ EXPECTATIONS = []
 HEALTHY = [
     "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
     "healthy-configuration", "healthy-compiler", "healthy-timers", "healthy-pipeline", "healthy-tables", "healthy-json", "healthy-pool",
-    "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads", "healthy-object-pool",
+    "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads", "healthy-object-pool", "healthy-recent-pages",
+    "healthy-workers",
 ]
 
 
@@ -188,6 +189,17 @@ first("compiled-names", r"lambda in Schedule\.Plan", r"static property Shop\.Sch
 finding("compiled-names", r"iterators? of Schedule\.Days", never=COMPILER)
 first("log-scopes", "in ImportLoop.ExecuteAsync", "20,000 log scopes", "BeginScope without using", never=("links each",))
 first("thread-stack", "running", "dotnet-stack", never=("never removes",))
+
+# -- kinds that most programs are made of ----------------------------------------------------------------------------------------------
+only("frozen-table", r"PostCodes\.All", "60,000", r"PostCodes\.Place", "cannot grow", never=("adds to", "never removes"))
+only("semaphore-not-released", r"Invoicing\.s_oneAtATime", "2,500 calls", r"Invoicing\.PrintAsync", "semaphore", "Release",
+     never=("TaskCompletionSource",))
+only("cancellation-of-jobs", "4,000 callbacks", r"Backup\.s_end", "all for Backup", "Backup should dispose", kind="cancellation")
+only("change-tracker", "30,000", r"UnitOfChanges\.Entry", "_entries", "in UnitOfChanges for what adds")
+only("library-event", "3,000 NetworkAddressChangedEventHandler", r"NetworkChange\.\w+", r"-= in Uplink", never=("3,000 ExecutionContext", "adds to"))
+only("tenant-caches", r"Tenants\.Instance", "60 Lazy<", r"about 300 Tenants\.Report", r"Look in Tenants\.ReportCache for what adds")
+only("observer-chain", r"Prices\.Quotes", "3,000", r"Prices\.Chart", r"Prices\.Where\.Sink", never=COMPILER)
+only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dictation", never=("16 Dictation",))
 
 
 def problems(expectation, said):

@@ -50,7 +50,7 @@ class Attempts(LiveTest):
             self.assertGreater(number(self.summary(r.stderr)["lost"]), 0)
             # quiet: losses are reported, costs are not
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, "--quiet", status=3)
-            self.assertRegex(r.stderr, r"the dump is incomplete: .* lost")
+            self.assertRegex(r.stderr, r"the dump is incomplete: .* lost.*; dump it again with --buffer [1-9]\d+\n")
             self.assertNotIn("pause", r.stderr)
 
     def test_the_largest_buffer_ends_the_attempts(self):
@@ -275,9 +275,15 @@ class Limits(LiveTest):
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500, "-q", status=1)
             self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: a buffer of 500 MiB is more than its cgroup can give: \d+ MiB are left, .*--force[^\n]*\n\Z")
             with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
+                f.write(str(40 << 20))
+            r = self.gcdumpc("info", "--pid", target.pid, status=3)
+            self.assertRegex(r.stderr, r"events may be lost: the buffer is limited to \d+ MiB, [^\n]*; --direct reads its heap without a buffer\n")
+            self.assertRegex(r.stderr, r"the dump is incomplete: [^\n]*; --direct reads its heap without a buffer\n")
+            with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
                 f.write(str(12 << 20))
             r = self.gcdumpc("info", "--pid", target.pid, status=1)
-            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MiB of memory left, too little [^\n]*--force[^\n]*\n\Z")
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MiB of memory left, too little [^\n]*; --direct reads [^\n]*; --force[^\n]*\n\Z")
+            self.gcdumpc("info", "--pid", target.pid, "--direct", "--max-stop", 30000, "--max-stop-total", 60000)
             with open("/sys/fs/cgroup/memory/cgroup.procs", "w", encoding="ascii") as f:
                 f.write(str(target.pid))
 

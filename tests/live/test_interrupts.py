@@ -1,11 +1,12 @@
 """Ctrl-C, kill and a target that dies, at random moments: nothing is left behind, neither in the folder nor in the target."""
 import os
 import random
+import select
 import signal
 import sys
 import time
 
-from live_support import MOST_SESSIONS, SECONDS, LiveTest, Process, free_sessions, main
+from live_support import MOST_SESSIONS, RUNTIMES, SECONDS, LiveTest, Missing, Process, free_sessions, heaplab, main, wait_for_lock
 
 SIGNALS = 50
 DEATHS = 20
@@ -138,6 +139,29 @@ class Interrupts(LiveTest):
             # killed clients have no session left after the next dumps
             self.check_sessions(target)
             self.assertEqual(free_sessions(target), MOST_SESSIONS)
+
+    def test_gcdumpc_stops_and_dies_with_a_full_buffer(self):
+        """.NET 11 could wait for its reader; it must not, because it would wait for a dead one, too, and without end."""
+        newest = RUNTIMES[-1]
+        try:
+            program = heaplab(newest)
+        except Missing as missing:
+            self.skipTest(str(missing))
+        for moment in range(3):
+            with Process("--objects", str(20 * OBJECTS), "--stall", program=program) as target:
+                p = self.start_gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 16, "--timeout", SECONDS, "--force")
+                wait_for_lock(target)
+                time.sleep(0.2 + moment * self.random.random() / 2)
+                p.send_signal(signal.SIGSTOP)
+                if moment > 0:
+                    time.sleep(0.5)
+                    p.kill()
+                target.process.stdin.write("stall\n")
+                target.process.stdin.flush()
+                answered, _, _ = select.select([target.process.stdout], [], [], SECONDS / 5)
+                p.kill()
+                p.communicate(timeout=SECONDS)
+                self.assertTrue(answered, "the process hangs")
 
 
 if __name__ == "__main__":

@@ -341,8 +341,8 @@ static void test_step_down(void **state)
     fake_target_stop(t);
 }
 
-/* Without the blocking mode, one session is no better. */
-static void test_block_is_missing(void **state)
+/* A runtime without the newest command sends only after the walk. */
+static void test_the_newest_command_is_missing(void **state)
 {
     (void)state;
     START(unknown, flush, stop_f, record, trigger, stop_a, stop_b);
@@ -350,7 +350,7 @@ static void test_block_is_missing(void **state)
         .strategy = GCD_IPC_STRATEGY_SINGLE,
         .command = GCD_WIRE_COLLECT_TRACING6,
         .flush = true,
-        .single_needs_block = true,
+        .single_needs_6 = true,
     };
     assert_int_equal(collect(&c, t), GCD_OK);
     expect_collect(t, 3, GCD_WIRE_COLLECT_TRACING5, 0x1180001);
@@ -640,7 +640,7 @@ int main(void)
         cmocka_unit_test(test_flush_fails),
         cmocka_unit_test(test_others_go_on_after_the_stop),
         cmocka_unit_test(test_step_down),
-        cmocka_unit_test(test_block_is_missing),
+        cmocka_unit_test(test_the_newest_command_is_missing),
         cmocka_unit_test(test_no_step_is_known),
         cmocka_unit_test(test_other_refusals_are_final),
         cmocka_unit_test(test_trigger_refused),

@@ -18,7 +18,7 @@ static void test_versions(void **state)
         const char *version;
         enum gcd_ipc_strategy strategy;
         enum gcd_wire_command command;
-        bool flush, needs_block, late_answer;
+        bool flush, needs_6, late_answer;
     } want[] = {
         { NULL, GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING2, false, false, false },
         { "", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false, true },
@@ -41,13 +41,13 @@ static void test_versions(void **state)
         assert_int_equal(plan.strategy, want[i].strategy);
         assert_int_equal(plan.command, want[i].command);
         assert_int_equal(plan.flush, want[i].flush);
-        assert_int_equal(plan.single_needs_block, want[i].needs_block);
+        assert_int_equal(plan.single_needs_6, want[i].needs_6);
         assert_int_equal(plan.answers_after_walk, want[i].late_answer);
         for (o.strategy = GCD_IPC_STRATEGY_SINGLE; o.strategy <= GCD_IPC_STRATEGY_DRAIN;
              o.strategy++) {
             plan = gcd_plan_make(&o, want[i].version);
             assert_int_equal(plan.strategy, o.strategy);
-            assert_false(plan.single_needs_block);
+            assert_false(plan.single_needs_6);
         }
     }
     struct gcd_ipc_collect_options only_records = { .strategy = GCD_IPC_STRATEGY_DRAIN,
@@ -166,6 +166,21 @@ static void test_requests(void **state)
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }
 
+/* Its reader can be stopped or killed, so the runtime must never wait for it. */
+static void test_the_runtime_does_not_wait_for_its_reader(void **state)
+{
+    (void)state;
+    struct gcd_ipc_collect_options o = { .buffer_mb = 16 };
+    for (int leg = 0; leg < GCD_LEG_COUNT; leg++)
+        for (int how = GCD_IPC_STRATEGY_SINGLE; how <= GCD_IPC_STRATEGY_DRAIN; how++) {
+            struct gcd_plan_request r;
+            assert_int_equal(gcd_plan_encode(&o, (enum gcd_ipc_strategy)how, (enum gcd_leg)leg,
+                                             GCD_WIRE_COLLECT_TRACING6, &r, NULL),
+                             GCD_OK);
+            assert_int_equal(number(r.bytes + r.n - 4, 4), 0); /* sessionBufferMode: drop */
+        }
+}
+
 /* The requested events, one by one: the runtime would not complain about one that is missing. */
 static void test_wanted_events(void **state)
 {
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_what_fits_needs_no_draining),
         cmocka_unit_test(test_alone_nothing_is_opened_before_the_walk),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_the_runtime_does_not_wait_for_its_reader),
         cmocka_unit_test(test_wanted_events),
         cmocka_unit_test(test_rundown_of_old_runtimes),
     };

@@ -8,22 +8,26 @@
 
 #include <string.h>
 
+/* A call that waits in SemaphoreSlim.WaitAsync. */
+static bool is_waiter(const char *name)
+{
+    return findings_is_named(name, "System.Threading.", "TaskNode");
+}
+
 static bool is_task(const char *name)
 {
     static const char *const words[] = { "Task",
                                          "WhenAllPromise",
                                          "TwoTaskWhenAnyPromise",
                                          "UnwrapPromise",
-                                         "TaskNode",
                                          "ContinuationTaskFromTask",
                                          "ContinuationResultTaskFromTask",
                                          "ContinuationTaskFromResultTask",
                                          "ContinuationResultTaskFromResultTask" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (findings_is_named(name, i == 4 ? "System.Threading." : "System.Threading.Tasks.",
-                              words[i]))
+        if (findings_is_named(name, "System.Threading.Tasks.", words[i]))
             return true;
-    return false;
+    return is_waiter(name);
 }
 
 static bool is_type(const struct gcd_type *t)
@@ -68,7 +72,11 @@ void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x)
 {
-    (void)x;
+    if (is_waiter(gcd_graph_summary(s->w->g)->types[x->pub.type].name)) {
+        suspects_put(s, "They wait for a semaphore that others hold: look for a path without its "
+                        "Release, such as an exception where finally is missing.");
+        return;
+    }
     suspects_put(s, "Look for what should complete them: a TaskCompletionSource that gets no "
                     "result on some path, or work that never ends.");
 }

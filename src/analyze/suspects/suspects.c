@@ -245,7 +245,9 @@ gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_domi
     o.only_large = false;
     GCD_TRY(gcd_suspects_new(g, d, &o, &s, err));
     if (s->told > 0 && !gcd_suspects_get(s, 0)->overlaps) {
-        s->items[s->order[0]].pub.advice = ""; /* to be large is no fault */
+        struct gcd_suspect *x = &s->items[s->order[0]].pub;
+        x->advice = ""; /* to be large is no fault */
+        x->advice_condition = 0;
         *ret = s;
     } else {
         gcd_suspects_free(s);

@@ -306,6 +306,7 @@ gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err);
 int suspects_compare(const void *ctx, uint32_t a, uint32_t b);
 /* suspects_owner.c: w->origins and w->is_own; the owner and the collection of one suspect. */
 gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err);
+bool suspects_is_delegate(const struct suspects_work *w, uint32_t type);
 /* suspects_alike.c: w->alike; the number of assemblies that have TYPE, a value of w->alike; 1
  * unless its shown name tells the copies apart. */
 gcd_status suspects_find_alike(struct suspects_work *w, struct gcd_error *err);

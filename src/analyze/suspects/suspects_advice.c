@@ -9,6 +9,13 @@
 /* This many objects show whether their type is that of a chain. */
 #define CHAIN_SEEN 16u
 
+/* The condition of an advice that only holds for what grows.  Comes first. */
+static void put_if_it_grows(struct suspect_words *s)
+{
+    suspects_put(s, "If it grows, ");
+    s->condition = s->n;
+}
+
 /* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
 static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
 {
@@ -82,6 +89,18 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     }
 }
 
+/* The program's type of which each element is, or has one inside, as Lazy<T> has;
+ * GCD_TYPE_NONE. */
+static uint32_t type_of_each(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (p->element.type == GCD_TYPE_NONE || s->w->is_own[p->element.type])
+        return p->element.type;
+    for (size_t i = 1; i < p->own_count; i++)
+        if (p->own[i].objects == p->elements)
+            return p->own[i].type;
+    return GCD_TYPE_NONE;
+}
+
 /*
  * Few elements, each with very many objects of another of the program's types: what grows is below
  * the elements, not the collection.
@@ -89,10 +108,9 @@ static struct growth growth_of(enum gcd_collection_kind kind)
 bool suspects_grows_below(const struct suspect_words *s, const struct gcd_suspect *p,
                           uint64_t *ret_each)
 {
-    uint32_t element = p->element.type;
-    if (element == GCD_TYPE_NONE || !s->w->is_own[element] || p->own_count == 0 ||
-        p->own[0].type == s->w->alike[element] || p->own[0].bytes < p->bytes / 2 ||
-        p->elements > FEW_ELEMENTS || p->elements == 0)
+    uint32_t each = type_of_each(s, p);
+    if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].type == s->w->alike[each] ||
+        p->own[0].bytes < p->bytes / 2 || p->elements > FEW_ELEMENTS || p->elements == 0)
         return false;
     *ret_each = p->own[0].objects / p->elements;
     return *ret_each >= EACH_HAS_MANY;
@@ -119,29 +137,43 @@ static void advise_below(struct suspect_words *s, const struct gcd_suspect *p)
 {
     bool chain = is_chain(s->w, p->own[0].type);
     suspects_put(s, "Look in ");
-    suspects_put_where(s, p->element.type);
+    suspects_put_where(s, type_of_each(s, p));
     suspects_put(s, chain ? " for what links each new " : " for what adds ");
     suspects_put_where(s, p->own[0].type);
     suspects_put(s, chain ? " to the one before and never lets go of the old ones."
                           : " objects and never lets go of them.");
 }
 
+/* Handlers of an event that the framework keeps in a collection of its own. */
+static bool is_delegate(const struct suspect_words *s, uint32_t type)
+{
+    return type != GCD_TYPE_NONE && suspects_is_delegate(s->w, type);
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
-    if (x->collection.kind == GCD_COLLECTION_FROZEN) {
-        suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong.");
-        return;
-    }
     uint64_t each;
     if (suspects_grows_below(s, &x->pub, &each)) {
         advise_below(s, &x->pub);
         return;
     }
+    if (x->collection.kind == GCD_COLLECTION_FROZEN) {
+        suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong.");
+        s->cannot_grow = true;
+        return;
+    }
+    if (x->pub.own_count > 0 && is_delegate(s, x->pub.element.type)) {
+        suspects_put(s, "Look for a += without its -= in ");
+        suspects_put_where(s, x->pub.own[0].type);
+        suspects_put(s, ".");
+        return;
+    }
     enum gcd_collection_kind kind = x->collection.kind;
     bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS &&
                     kind != GCD_COLLECTION_CACHE; /* its advice has a condition of its own */
-    suspects_put(s, if_grows ? "If it grows, " : "");
+    if (if_grows)
+        put_if_it_grows(s);
     put_look_for(s, &x->pub, !if_grows);
     suspects_put(s, "%s", grows.before);
     put_it(s, &x->pub);
@@ -240,7 +272,8 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
         put_it(s, p);
         suspects_put(s, " so large.");
     } else {
-        suspects_put(s, p->held_count > 0 ? "If it grows, " : "");
+        if (p->held_count > 0)
+            put_if_it_grows(s);
         put_look_for(s, p, p->held_count == 0);
         suspects_put(s, "why ");
         put_it(s, p);

@@ -236,6 +236,49 @@ static void keep_part(struct suspects_work *w, const struct part *part)
     }
 }
 
+/* A tree has at least so many objects for each in its first collection. */
+#define TREE_HAS 16u
+
+/*
+ * A collection of some objects, below an object of the same type, and many more of them in it: a
+ * tree whose nodes hold the next ones in collections.  It is told as one, from that object on.
+ */
+static void make_tree(struct suspects_work *w, size_t number)
+{
+    struct suspect *x = &w->s->items[number];
+    struct gcd_suspect *p = &x->pub;
+    uint32_t up = p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE
+                      ? gcd_dominators_parent(w->d, p->node)
+                      : GCD_NODE_ROOT;
+    if (up >= GCD_NODE_ROOT || w->owner[up] != SUSPECTS_NOBODY || p->own_count == 0 ||
+        x->collection.elements_of_count == 0)
+        return;
+    uint32_t type = gcd_graph_node_type(w->g, up);
+    if (w->alike[type] != p->own[0].type || type != x->collection.elements_of[0].type ||
+        p->own[0].bytes < p->bytes / 2 ||
+        p->own[0].objects / TREE_HAS < x->collection.elements_of[0].objects)
+        return;
+    x->recursive = true;
+    x->collection = (struct gcd_collection){ .kind = GCD_COLLECTION_NONE };
+    p->collection = NULL;
+    p->node = up;
+    p->type = type;
+    w->owner[up] = (uint16_t)(number + 1);
+    gcd_add_saturating(&p->bytes, gcd_graph_node_size(w->g, up));
+    gcd_add_saturating(&p->own[0].bytes, gcd_graph_node_size(w->g, up));
+    p->content_objects++;
+    p->objects = ++p->own[0].objects;
+    for (size_t i = 0; i < p->content_count; i++)
+        if (p->content[i].type == type) {
+            p->content[i].objects++;
+            gcd_add_saturating(&p->content[i].bytes, gcd_graph_node_size(w->g, up));
+        }
+    p->shallow_bytes = gcd_graph_node_size(w->g, up) * p->objects;
+    p->retained_bytes = gcd_dominators_retained(w->d, up);
+    p->held_count = 0;
+    p->held_objects = 0;
+}
+
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
 {
     struct parts p = { .w = w, .last_id = { UINT64_MAX, UINT64_MAX } };
@@ -251,6 +294,8 @@ gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
             w->s->items[i].pub.bytes = 0;
     for (size_t i = 0; i < p.count && st == GCD_OK; i++)
         keep_part(w, &p.items[i]);
+    for (size_t i = 0; i < w->s->count && st == GCD_OK; i++)
+        make_tree(w, i);
     gcd_idmap_done(&p.map);
     gcd_mem_free(w->alloc, p.items, p.room * sizeof *p.items);
     gcd_mem_free(w->alloc, p.own, (size_t)w->nodes * sizeof *p.own);

@@ -106,7 +106,8 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
         if (!x->recursive || !suspects_put_scopes(s, p->objects, p->type))
             suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
-    } else if (p->kind == GCD_SUSPECT_OBJECT && p->held[0].objects < p->held_objects / 2) {
+    } else if (p->kind == GCD_SUSPECT_OBJECT && p->held_objects > 1 &&
+               p->held[0].objects <= p->held_objects / 2) {
         (void)suspects_put_parts(s, p);
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
         suspects_put_typed(s, p->held[0].objects, p->held[0].type);

@@ -234,12 +234,14 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     const struct suspect *by = adviser(w, x);
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
+        advice.condition = 0;
         say(&sentence, x, by);
         kinds[by->pub.kind].advise(&advice, by);
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
         suspects_put_what(&what, x, by);
     }
-    x->pub.evidence = evidence_of(x->pub.kind);
+    x->pub.evidence = advice.cannot_grow ? "" : evidence_of(x->pub.kind);
+    x->pub.advice_condition = advice.condition;
     GCD_TRY(keep_text(&place, &x->pub.place, err));
     GCD_TRY(keep_text(&what, &x->pub.what, err));
     GCD_TRY(keep_text(&sentence, &x->pub.sentence, err));

@@ -13,6 +13,12 @@
 
 /* Flag in the runtime's type record. */
 #define TYPE_DELEGATE 1u
+
+bool suspects_is_delegate(const struct suspects_work *w, uint32_t type)
+{
+    return (gcd_graph_summary(w->g)->types[type].flags & TYPE_DELEGATE) != 0;
+}
+
 /* How many steps above an object to search for its collection; no known collection is deeper,
  * except for chains. */
 #define COLLECTION_STEPS 8u
@@ -33,8 +39,7 @@ gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
         return gcd_fail_nomem(err, "looking for suspects");
     for (uint32_t i = 0; i < w->types; i++)
         w->is_own[i] = gcd_origins_get(w->origins, i) == GCD_ORIGIN_OWN &&
-                       (summary->types[i].flags & TYPE_DELEGATE) == 0 &&
-                       !suspects_is_array(summary->types[i].name);
+                       !suspects_is_delegate(w, i) && !suspects_is_array(summary->types[i].name);
     return GCD_OK;
 }
 
@@ -66,6 +71,12 @@ static uint32_t collection_above(const struct suspects_work *w, uint32_t node, b
     return found;
 }
 
+/* Does the collection refer to the same objects many times?  The heap has fewer of them. */
+static bool is_shared(const struct suspects_work *w, const struct gcd_collection_part *p)
+{
+    return gcd_graph_summary(w->g)->types[p->type].objects < p->objects / 2;
+}
+
 /*
  * Among types of about equal frequency, prefers the program's own, then the last one: if keys and
  * values could not be distinguished, keys come first, and people think of the values.
@@ -77,7 +88,7 @@ static struct gcd_suspect_part most_telling(const struct suspects_work *w,
     for (size_t i = 1; i < it->elements_of_count; i++) {
         const struct gcd_collection_part *p = &it->elements_of[i];
         if (p->objects >= it->elements_of[0].objects - it->elements_of[0].objects / 10 &&
-            w->is_own[p->type] >= w->is_own[best->type])
+            !is_shared(w, p) && (is_shared(w, best) || w->is_own[p->type] >= w->is_own[best->type]))
             best = p;
     }
     return (struct gcd_suspect_part){ .type = best->type, .objects = best->objects };

@@ -26,6 +26,8 @@ struct suspect_words {
     struct suspect_names *names; /* NULL = short names need not match those of another text */
     char text[SUSPECT_WORDS_BYTES];
     size_t n;
+    size_t condition; /* an advice begins with so many bytes of a condition */
+    bool cannot_grow; /* so says the advice: a second dump shows nothing new */
 };
 
 /* Drops what does not fit.  Because the length of names is limited, everything fits. */

@@ -66,7 +66,8 @@ static struct answer_of_suspects asked(const struct leaks *l, const struct gcd_s
                                         .origins = l->origins,
                                         .page = { .most = l->shown },
                                         .older = l->older,
-                                        .order = shown == l->suspects ? l->order : NULL };
+                                        .order = shown == l->suspects ? l->order : NULL,
+                                        .ordered = l->shown };
 }
 
 static struct answer *consumers(const struct leaks *l)
@@ -84,8 +85,6 @@ static struct answer *suspects(const struct leaks *l, const struct gcd_suspects 
     struct answer_of_suspects of = asked(l, shown);
     struct answer *a;
     of.page.most = shown != l->suspects ? 1 : l->shown;
-    if (l->older != NULL && l->shown == 0) /* the page would have all */
-        return answer_new(NULL, &answer_suspects_shape);
     return answer_suspects(&of, &a, NULL) == GCD_OK ? a : NULL;
 }
 
@@ -170,8 +169,11 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
         ok = print_wrapped(indent, answer_find(table, i, "advice")->text) && ok;
-        printf("%*s", indent, "");
-        ok = print_evidence(l, indent, answer_find(table, i, "evidence")->text) && ok;
+        const struct answer_cell *evidence = answer_find(table, i, "evidence");
+        if (evidence->known) {
+            printf("%*s", indent, "");
+            ok = print_evidence(l, indent, evidence->text) && ok;
+        }
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');
@@ -233,7 +235,7 @@ static bool print_suspects(const struct leaks *l)
     if (n == 0)
         return print_consumers(l);
     if (l->shown == 0) {
-        puts("No suspect has grown between the two dumps.");
+        puts(ANSWER_NOT_GROWN);
         return print_jam(l);
     }
     struct answer *table = suspects(l, l->suspects);
@@ -371,10 +373,6 @@ static enum cli_exit print_leaks(const struct leaks *l)
 
 /* ---- the command ---- */
 
-/* Without limits of the user's own: of a heap that a leak has yet to fill it is a small part. */
-#define GROWN_SHARE 0.001
-#define GROWN_BYTES (UINT64_C(64) << 10)
-
 static bool has_limits(const struct cli_args *args)
 {
     return args->view.share_percent != 0 || args->view.min_bytes != 0;
@@ -387,8 +385,8 @@ static struct cli_args args_of(const struct cli_args *args, const char *file)
     one.input = file;
     one.more_count = 0;
     if (!has_limits(args)) {
-        one.view.share = GROWN_SHARE;
-        one.view.min_bytes = GROWN_BYTES;
+        one.view.share = ANSWER_GROWN_SHARE;
+        one.view.min_bytes = ANSWER_GROWN_BYTES;
     }
     return one;
 }

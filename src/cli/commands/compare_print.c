@@ -119,6 +119,7 @@ bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)
         .side_count = c->side_count,
         .retained = c->retained,
         .filtered = c->filter != NULL,
+        .people = !view->json && !view->csv,
         .sort = (enum answer_sort)view->sort,
         .page = { .most = view->top, .min_bytes = view->min_bytes },
     };

@@ -107,7 +107,7 @@ static const char *what_helps(const struct cli_dump *d, char buf[HELP_BYTES])
     case GCD_REASON_MEMORY_MISSING:
         return "; take another core dump, of type 2 (heap) or 4 (full)";
     case GCD_REASON_EVENTS_LOST:
-        return d->live ? "; dump it again with a larger --buffer"
+        return d->live ? d->remedy
                        : "; record it again with a larger buffer, as gcdumpc --pid N does";
     case GCD_REASON_TRACE_TRUNCATED:
     case GCD_REASON_TRACE_DAMAGED:

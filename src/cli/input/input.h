@@ -39,6 +39,7 @@ struct cli_dump {
     const char *subject; /* file, socket or "process 1234", for messages */
     char process[40];    /* holds "process 1234" */
     uint32_t pid;        /* live: of the process; 0 = not known */
+    char remedy[600];    /* live: what helps against the loss of events; "" = nothing was lost */
     char no_values[200]; /* live: why values that were asked for are missing; "" = they are not */
     char name[256];      /* name of the program, for a dump that does not know it */
 };

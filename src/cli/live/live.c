@@ -163,6 +163,8 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     ret->input = a->spool;
     ret->dump = a->dump;
     memcpy(ret->no_values, a->no_values, sizeof ret->no_values);
+    if (a->status == GCD_OK && live_attempt_lost(a))
+        (void)live_after_loss(l, a, ret->remedy);
     a->spool = NULL;
     a->dump = NULL;
     return partial && a->usable ? CLI_DONE : e;

@@ -66,6 +66,15 @@ enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 /* Could BUFFER_MB take more memory than the process can get?  Needs l->budget. */
 bool live_buffer_is_too_large(const struct live *l, uint32_t buffer_mb);
 
+/* live_remedy.c: what helps a process that has no room for a larger buffer, as the end of a
+ * sentence in RET: "; --direct …"; "" = unknown. */
+#define LIVE_REMEDY_BYTES 600
+struct live_attempt;
+const char *live_without_buffer(const struct live *l, char ret[static LIVE_REMEDY_BYTES]);
+/* The same after A lost events; also a larger buffer, if there is room for one. */
+const char *live_after_loss(const struct live *l, const struct live_attempt *a,
+                            char ret[static LIVE_REMEDY_BYTES]);
+
 /* The space that a dump is expected to need. */
 struct live_place {
     char folder[4096];

@@ -56,14 +56,16 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->live.max_buffer_mb);
     *ret_buffer_mb =
         args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
+    char remedy[LIVE_REMEDY_BYTES];
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
         if (!args->live.force)
-            return cli_error(CLI_FAILED, l->subject,
-                             "%s has only %" PRIu64
-                             " MiB of memory left, too little for an event buffer in the process; "
-                             "--force continues anyway",
-                             limit_name(l->memory.limit), room);
+            return cli_error(
+                CLI_FAILED, l->subject,
+                "%s has only %" PRIu64
+                " MiB of memory left, too little for an event buffer in the process%s; "
+                "--force continues anyway",
+                limit_name(l->memory.limit), room, live_without_buffer(l, remedy));
         if (*ret_buffer_mb == 0)
             *ret_buffer_mb = FORCED_BUFFER_MB;
         cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left",
@@ -84,8 +86,9 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
                *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
         cli_say(l->subject,
                 "events may be lost: the buffer is limited to %" PRIu32
-                " MiB, because %s has %" PRIu64 " MiB left",
-                *ret_buffer_mb, limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+                " MiB, because %s has %" PRIu64 " MiB left%s",
+                *ret_buffer_mb, limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB,
+                live_without_buffer(l, remedy));
     }
     return CLI_DONE;
 }

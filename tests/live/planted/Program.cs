@@ -16,7 +16,7 @@ public static class Program
 
     static readonly (string Name, Scenario Build)[][] s_all =
     {
-        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Healthy.All,
+        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Everyday.All, Healthy.All,
     };
 
     public static string Plugin { get; private set; } = "";

@@ -41,6 +41,12 @@ GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struc
 /* [gcd_async_new] */
 GCD_MUST_CHECK gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call,
                                             const struct gcd_async **ret, struct gcd_error *err);
+/* [gcd_suspects_new] With other thresholds than those of the session; the caller frees them before
+ * the session. */
+GCD_MUST_CHECK gcd_status gcd_session_suspects_from(struct gcd_session *s,
+                                                    const struct gcd_context *call, double share,
+                                                    uint64_t min_bytes, struct gcd_suspects **ret,
+                                                    struct gcd_error *err);
 /* [gcd_largest_consumer] of a heap without suspects; *RET NULL: there are suspects, or the heap is
  * empty. */
 GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s,

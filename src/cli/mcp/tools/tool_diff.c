@@ -16,6 +16,7 @@ static enum mcp_outcome list_rows(struct mcp_call *c, const struct cli_compariso
     gcd_status st = GCD_E_NOMEM;
     if (cli_compared(d, &from)) {
         from.page = mcp_page_wanted(c);
+        from.people = false;
         st = answer_diff(&from, &a, &err);
     }
     free((void *)from.sides);

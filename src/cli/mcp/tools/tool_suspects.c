@@ -1,6 +1,8 @@
 /*
  * suspects: possible leaks, in the sentences of the command leaks.
  */
+#include <stdlib.h>
+
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -42,16 +44,86 @@ static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of
     return put_rows(c, "consumers", a);
 }
 
+/* ---- growth ---- */
+
+struct grown {
+    struct gcd_suspects *before, *now;
+    struct answer_older *older;
+    size_t *order, count; /* the suspects that grew, of NOW */
+};
+
+static void grown_done(struct grown *g)
+{
+    free(g->order);
+    answer_older_free(g->older);
+    gcd_suspects_free(g->before);
+    gcd_suspects_free(g->now);
+}
+
+/* Both dumps with the thresholds for growth: what grew may be small. */
+static gcd_status find_grown(struct mcp_call *c, struct gcd_session *older, struct grown *g,
+                             struct gcd_error *err)
+{
+    struct gcd_context looking = mcp_context(c, "looking for suspects");
+    struct gcd_session *newer = c->heap->d.session;
+    gcd_status st = gcd_session_suspects_from(older, &looking, ANSWER_GROWN_SHARE,
+                                              ANSWER_GROWN_BYTES, &g->before, err);
+    if (st == GCD_OK)
+        st = gcd_session_suspects_from(newer, &looking, ANSWER_GROWN_SHARE, ANSWER_GROWN_BYTES,
+                                       &g->now, err);
+    if (st == GCD_OK)
+        st = answer_older_new(older, g->before, &g->older, err);
+    if (st == GCD_OK)
+        st = answer_older_match(g->older, newer, g->now, err);
+    if (st != GCD_OK)
+        return st;
+    g->order = calloc(gcd_suspects_count(g->now) + 1, sizeof *g->order);
+    return g->order != NULL && answer_order_by_growth(g->older, newer, g->now, g->order, &g->count)
+               ? GCD_OK
+               : GCD_E_NOMEM;
+}
+
+/* What grew from SINCE to the heap of the call; CELLS: of all suspects. */
+static enum mcp_outcome put_grown(struct mcp_call *c, const struct mcp_heap *since,
+                                  const struct answer_of_suspects *all)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct grown g = { .before = NULL };
+    struct answer_of_suspects of = *all;
+    struct answer *a = NULL;
+    if (since == c->heap)
+        return mcp_fail(c, "\"since\" is the same heap: give the older one");
+    gcd_status st = find_grown(c, since->d.session, &g, &err);
+    if (st == GCD_OK) {
+        of.suspects = of.shown = g.now;
+        of.older = g.older;
+        of.order = g.order;
+        of.ordered = g.count;
+        st = answer_suspects(&of, &a, &err);
+        cli_json_count(c->out, "older_heap_bytes", answer_older_heap_bytes(g.older));
+        if (g.count == 0)
+            cli_json_put_text(c->out, "none", ANSWER_NOT_GROWN);
+    }
+    if (st == GCD_OK && since->incomplete != NULL)
+        cli_json_put_text(c->out, "incomplete", since->incomplete);
+    enum mcp_outcome e = mcp_page_answer(c, "suspects", st, a, &err);
+    grown_done(&g);
+    return e;
+}
+
 static enum mcp_outcome run_suspects(struct mcp_call *c)
 {
     struct gcd_context looking = mcp_context(c, "looking for suspects"),
                        finding = mcp_context(c, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_session *session = c->heap->d.session;
+    struct mcp_heap *since = NULL;
     const struct gcd_suspects *s = NULL, *largest = NULL;
     const struct gcd_dominators *d;
     const struct gcd_paths *paths;
     const struct gcd_origins *origins = NULL;
+    if (mcp_text(c, "since") != NULL && mcp_heap_find(c, "since", &since) != MCP_DONE)
+        return MCP_FAILED;
     gcd_status st = gcd_session_paths_with_dominators(session, &finding, &d, &paths, &err);
     if (st == GCD_OK)
         st = gcd_session_origins(session, &looking, &origins, &err);
@@ -67,20 +139,31 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
                                      .dominators = d,
                                      .origins = origins,
                                      .page = mcp_page_wanted(c) };
-    struct answer *a;
-    st = answer_suspects(&of, &a, &err);
+    struct answer *a = NULL;
     cli_json_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
     cli_json_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
-    enum mcp_outcome e = mcp_page_answer(c, "suspects", st, a, &err);
+    enum mcp_outcome e;
+    if (since != NULL) {
+        e = put_grown(c, since, &of);
+    } else {
+        st = answer_suspects(&of, &a, &err);
+        e = mcp_page_answer(c, "suspects", st, a, &err);
+    }
     if (e == MCP_DONE)
         e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)
                                                               : mcp_fail_by(c, &err);
     if (e == MCP_DONE)
         e = put_rows(c, "notes", answer_notes(&of));
-    return e == MCP_DONE && gcd_suspects_count(s) == 0 ? put_consumers(c, &of, largest) : e;
+    return e == MCP_DONE && since == NULL && gcd_suspects_count(s) == 0
+               ? put_consumers(c, &of, largest)
+               : e;
 }
 
-static const struct mcp_arg suspect_args[] = { { .name = NULL } };
+static const struct mcp_arg suspect_args[] = {
+    { "since", MCP_TEXT, false, 0, 0, NULL,
+      "the id of an older open heap of the same program: only what has grown since, most first" },
+    { .name = NULL },
+};
 
 const struct mcp_tool mcp_suspects = {
     "suspects",
@@ -89,9 +172,11 @@ const struct mcp_tool mcp_suspects = {
     "sentence, advice where to look, and in lines the path "
     "from its root.  Of the types in it holds and own_types "
     "have the largest; type and paths have more.  Without "
-    "suspects, the largest consumers.  Begin here.",
+    "suspects, the largest consumers.  Begin here.  With since, "
+    "what has grown since an older dump: the surest sign of a leak.",
     suspect_args,
-    "heap_bytes:i guessed_roots:i suspects[*] waiting[*] notes[*] none:s~ threshold_bytes:i~ "
+    "heap_bytes:i guessed_roots:i older_heap_bytes:i~ suspects[*] waiting[*] "
+    "notes[*] none:s~ threshold_bytes:i~ "
     "largest{*}~ consumers[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_suspects,

@@ -27,7 +27,9 @@ export function siteSection() {
     return;
   }
   const chosen = () => VIEWS[Number(valueOf(BY))] === undefined ? 0 : Number(valueOf(BY));
-  const root = (/** @type {number} */ i) => stackTree(sites, !LINE_FIRST[i], row => row[3], words.ALL_ALLOCATIONS);
+  // the estimate of all, not the sum of the rounded ones of its rows
+  const root = (/** @type {number} */ i) =>
+    ({...stackTree(sites, !LINE_FIRST[i], row => row[3], words.ALL_ALLOCATIONS), objects: sites.objects});
   const nodes = () => root(chosen()).children();
   const picture = treemap(VIEWS.map((title, i) => ({title, root: () => /** @type {any} */ (root(i))})), {
     ...HEAP_LOOK,

@@ -130,7 +130,8 @@ export function allocatedIn(s) {
  * @param {Suspect} s
  */
 function advice(s) {
-  return s.advice === "" ? [] : [el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s))), el("p", {class: "muted"}, s.evidence)];
+  const said = s.advice === "" ? [] : [el("p", {class: "advice"}, linkedText(visible(s.advice), namesOf(s)))];
+  return s.evidence === "" || s.advice === "" ? said : [...said, el("p", {class: "muted"}, s.evidence)];
 }
 
 /**
