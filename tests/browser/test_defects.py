@@ -81,6 +81,20 @@ class Small(PageTest):
         page.click("#types tbody a")
         self.assertLessEqual(page.run("document.querySelector('#panel').scrollWidth"), 390)
 
+    def test_the_map_is_as_large_as_the_paper(self):
+        """The browser draws a page for paper after all scripts have run, in another size."""
+        page = self.show()
+        ends = """(() => {
+            const map = document.querySelector('#map .map');
+            map.style.width = '600px';
+            map.style.height = '300px';
+            const tiles = [...map.querySelectorAll('.tile')].map(t => [t.offsetLeft + t.offsetWidth, t.offsetTop + t.offsetHeight]);
+            return [tiles.length, ...[0, 1].map(i => Math.max(...tiles.map(t => t[i])))];
+        })()"""
+        tiles, right, bottom = page.run(ends)
+        self.assertGreater(tiles, 10)
+        self.assertTrue(596 <= right <= 601 and 296 <= bottom <= 301, (right, bottom))
+
     def test_print(self):
         page = self.show(media="print", width=720, height=1000)
         self.assertEqual(page.run("getComputedStyle(document.querySelector('body > nav')).display"), "none")

@@ -197,7 +197,7 @@ class Axe(PageTest):
         return page.run(self.RUN)
 
     def test_no_violations(self):
-        for options in ({}, {"dark": True}, {"width": 390, "height": 844}, {"media": "print"}):
+        for options in ({}, {"dark": True}, {"width": 390, "height": 844}, {"width": 768, "dark": True}, {"width": 1920}, {"media": "print"}):
             page = self.show(**options)
             if not options:                          # what is closed at first is seen below, too
                 self.assertEqual(self.violations(page), [])

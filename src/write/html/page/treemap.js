@@ -152,25 +152,30 @@ export function treemap(views, look, atFirst = MOST) {
     }
   }
 
+  let drawn = {width: 0, height: 0, flame: false};
+  const part = (/** @type {number} */ x, /** @type {number} */ whole) => `${100 * x / Math.max(1, whole)}%`;
+
   /**
    * Draws the rectangles of a level before those inside them, so that the large ones are there if there are too many.
    * @param {(area: {nodes: Node[], trail: Node[], depth: number} & Box, place: (node: Node, box: Box) => Box | null) => void} arrange
    */
   function draw(arrange) {
-    const waiting = [{nodes: parts(here()), trail: path, x: 0, y: 0, width: map.clientWidth, height: map.clientHeight, depth: 1}];
+    const {clientWidth: width, clientHeight: height} = map;
+    drawn = {width, height, flame: isFlame()};
+    const waiting = [{nodes: parts(here()), trail: path, x: 0, y: 0, width, height, depth: 1}];
     /** @type {HTMLElement[]} */
-    const drawn = [];
+    const added = [];
     const room = most;
-    for (let area; drawn.length < room && (area = waiting.shift()) !== undefined;) {
+    for (let area; added.length < room && (area = waiting.shift()) !== undefined;) {
       const {trail, depth} = area;
       arrange(area, (node, box) => {
-        if (drawn.length >= room) {
+        if (added.length >= room) {
           return null;
         }
         const nodes = look.chains ? chain(node) : [node];
         const inside = parts(nodes[nodes.length - 1]);
         const way = [...trail, ...nodes];
-        drawn.push(tile(way, nodes, inside.length > 0, box));
+        added.push(tile(way, nodes, inside.length > 0, box));
         const deepest = isFlame() ? DEEPEST_FLAME : DEEPEST;
         const inner = inside.length > 0 && depth < deepest ? {nodes: inside, trail: way, ...box, depth: depth + 1} : null;
         if (inner !== null) {
@@ -179,7 +184,7 @@ export function treemap(views, look, atFirst = MOST) {
         return inner;
       });
     }
-    map.append(...drawn);
+    map.append(...added);
   }
 
   function drawMap() {
@@ -226,7 +231,9 @@ export function treemap(views, look, atFirst = MOST) {
     const button = el("div", {role: "button", class: kind, tabindex: "-1", "data-bytes": node.bytes,
                                  "aria-label": words.tile(heading(nodes), look.describe(node, ""), branch),
                                  click: () => branch ? zoom(way) : look.open(last), focus: () => show(last, {x, y, width, height})});
-    Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${Math.max(1, width - 1)}px`, height: `${height - 1}px`});
+    // in parts of the map, which on paper has another size; rows of a flame graph are as high as their text
+    const [top, high] = drawn.flame ? [`${y}px`, `${height - 1}px`] : [part(y, drawn.height), part(height - 1, drawn.height)];
+    Object.assign(button.style, {left: part(x, drawn.width), top, width: part(Math.max(1, width - 1), drawn.width), height: high});
     if (width > 34 && height > 15) {
       button.append(el("bdi", {class: "label", dir: "ltr"}, heading(nodes)));
       if (width > 130 || height > 38 && width > 60 && !branch) {
