@@ -288,6 +288,35 @@ static void objects_of_one_type_held_by_handles(void **state)
     forget(a);
 }
 
+/* Mono holds its objects of reflection itself; one of them is in a variable, too. */
+static void reflection_of_mono(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        enum gcd_root_kind kind;
+        bool listed;
+    } rows[] = {
+        { "System.RuntimeType", GCD_ROOT_OTHER, false },
+        { "System.Reflection.RuntimeMethodInfo", GCD_ROOT_OTHER, false },
+        { "System.Reflection.RuntimeFieldInfo", GCD_ROOT_OTHER, false },
+        { "System.RuntimeType", GCD_ROOT_HANDLE, true },
+        { "Shop.RuntimeType", GCD_ROOT_OTHER, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        for (int k = 0; k < 200; k++)
+            root(p, node(p, rows[i].type, 100), rows[i].kind, 0, "");
+        root(p, 0, GCD_ROOT_STACK, 0, "");
+        for (int k = 0; k < 100; k++)
+            root(p, node(p, "Shop.Session", 100), GCD_ROOT_HANDLE, 0, "");
+        struct answer a = ask(p, 0.2);
+        assert_int_equal(gcd_suspects_count(a.s), rows[i].listed ? 2 : 1);
+        (void)suspect(a, rows[i].listed, GCD_SUSPECT_TYPE, "Shop.Session");
+        forget(a);
+    }
+}
+
 static void advice_for_each_kind_of_root(void **state)
 {
     (void)state;
@@ -307,6 +336,7 @@ static void advice_for_each_kind_of_root(void **state)
           "GC.AllocateArray: look for what makes Session objects." },
         { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED,
           "Native code holds them through COM: look for an interface that is never released." },
+        { GCD_ROOT_OTHER, 0, "The runtime itself holds them: no variable does." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
@@ -991,6 +1021,7 @@ int main(void)
         cmocka_unit_test(of_a_very_long_way_both_ends_are_shown),
         cmocka_unit_test(objects_of_one_type_held_by_handles),
         cmocka_unit_test(advice_for_each_kind_of_root),
+        cmocka_unit_test(reflection_of_mono),
         cmocka_unit_test(objects_of_one_type_in_two_containers),
         cmocka_unit_test(the_finalizer_queue),
         cmocka_unit_test(what_waits_and_is_in_use),

@@ -308,6 +308,9 @@ static void advise_held_by_roots(struct suspect_words *s, const struct gcd_suspe
         suspects_put(
             s, "Native code holds them through COM: look for an interface that is never released.");
         return;
+    case GCD_GROUP_OTHER:
+        suspects_put(s, "The runtime itself holds them: no variable does.");
+        return;
     default:
         suspects_put(s, "Look for what sets these variables and never clears them");
     }
