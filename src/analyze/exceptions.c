@@ -215,6 +215,16 @@ void gcd_exceptions_free(struct gcd_exceptions *e)
     gcd_mem_free(&a, e, sizeof *e);
 }
 
+struct gcd_exception_totals gcd_exceptions_totals(const struct gcd_exceptions *e)
+{
+    struct gcd_exception_totals t = { .objects = 0 };
+    for (size_t i = 0; i < e->count; i++) {
+        t.objects += e->items[i].count;
+        t.thrown += e->items[i].thrown;
+    }
+    return t;
+}
+
 size_t gcd_exceptions_count(const struct gcd_exceptions *e)
 {
     return e->count;

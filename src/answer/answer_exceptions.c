@@ -48,7 +48,8 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
     struct answer *a = *ret = answer_new(NULL, &answer_exceptions_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing exceptions");
-    for (size_t i = 0; i < all && i < of->most; i++)
+    a->first = of->first < all ? of->first : all;
+    for (size_t i = (size_t)a->first; i < all && i - a->first < of->most; i++)
         put_group(a, of, gcd_exceptions_at(of->exceptions, i));
     a->total = all;
     if (!gcd_graph_has_places(gcd_session_graph(of->session)))

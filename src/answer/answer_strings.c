@@ -177,5 +177,9 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
         put_holders(a, of, r->text, &next);
     }
     a->total = of->row_count;
+    static const char *const texts[] = { "shown", "text", "cut", "masked", "hash" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (of->view.show == GCD_SHOW_EQUAL && (!arrays || i == 4))
+            answer_hide(a, texts[i]); /* who has the hash of a text can try texts */
     return GCD_OK;
 }

@@ -153,7 +153,7 @@ struct answer_of_exceptions {
     struct gcd_session *session;
     const struct gcd_exceptions *exceptions;
     struct gcd_values_view view; /* without values: no messages */
-    uint64_t most;               /* groups */
+    uint64_t first, most;        /* groups */
 };
 extern const struct answer_shape answer_exceptions_shape;
 gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,

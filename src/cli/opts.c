@@ -203,7 +203,7 @@ static const struct option_row rows[] = {
       "show texts, but mask secrets (default); --show-values=raw: as they are",
       CLI_STRINGS | CLI_PATHS, OPT_SHOW, FIELD(view.values), 0, 0 },
     { "show-values", 0, NULL,
-      "show the keys of collections, but mask secrets; --show-values=raw: as they are",
+      "show texts, such as keys, but mask secrets; --show-values=raw: as they are",
       CLI_LEAKS | CLI_BROWSE | CLI_MCP, OPT_SHOW, FIELD(view.values), 0, 0 },
     { "show-values", 0, NULL, "show messages, but mask secrets; --show-values=raw: as they are",
       CLI_EXCEPTIONS, OPT_SHOW, FIELD(view.values), 0, 0 },

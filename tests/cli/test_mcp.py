@@ -15,7 +15,7 @@ from test_leaks import cache
 
 ROOT = os.path.join(SOURCE, "traces")
 ENDLESS = "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a"
-TOOLS = ["open", "summary", "suspects", "types", "type", "object", "paths", "retained", "tree", "async", "diff", "sql", "close", "list_processes"]
+TOOLS = ["open", "summary", "suspects", "types", "type", "object", "paths", "retained", "tree", "async", "strings", "exceptions", "diff", "sql", "close", "list_processes"]
 
 
 def file_of(name):
@@ -332,6 +332,38 @@ class Tools(McpTest):
             self.assertEqual(f'["{key}"]' in steps, key is not None, steps)
             self.assertEqual('["' in steps, key is not None, steps)
             self.assertEqual(client.call("sql", statement="select count(*) from strings where text is not null")["rows"], [[602 if key else 0]])
+
+    def test_strings_and_exceptions(self):
+        """Numbers and fields without --show-values, but neither texts nor hashes of them, by which a client could try texts."""
+        core = os.path.join(ROOT, "net10-core", "heap.core.gz")
+        self.done("convert", core, "-o", self.path("texts.nettrace"), "--values", "strings")
+        want = json.loads(self.done("strings", "texts.nettrace", "--json").text)
+        thrown = json.loads(self.done("exceptions", "texts.nettrace", "--json", "--show-values").text)
+        secret = {"text", "shown", "cut", "masked", "hash", "stack_trace"}
+        for words in ((), ("--show-values",)):
+            client = self.serve(*words, root=self.dir)
+            client.call("open", file="texts.nettrace")
+            got = client.call("strings")
+            self.assertEqual((got["string_totals"], got["total"]), (want["string_totals"], len(want["strings"])))
+            for list_name, more in (("strings", {}), ("arrays", {"arrays": True})):
+                rows = client.all("strings", list_name, **more)
+                self.assertEqual([(r["count"], r["wasted_bytes"], r.get("held_by")) for r in rows],
+                                 [(r["count"], r["wasted_bytes"], r["held_by"]) for r in want[list_name]])
+                self.assertEqual(bool(secret & set().union(*rows)), bool(words) and list_name == "strings", list_name)
+            found = client.call("exceptions")
+            self.assertEqual(found["count"], thrown["count"])
+            rows = client.all("exceptions", "exceptions", limit=1)
+            self.assertEqual([(r["type"], r["count"]) for r in rows], [(r["type"], r["count"]) for r in thrown["exceptions"]])
+            self.assertEqual([r.get("text") for r in rows], [r["text"] if words else None for r in thrown["exceptions"]])
+            if words:
+                text = next(r["text"] for r in want["strings"] if r["text"] and r["text"].isalnum())
+                self.assertEqual([r["text"] for r in client.call("strings", filter=text)["strings"]], [text])
+                self.assertIn("/", client.error("strings", filter="/(/"))
+            else:
+                self.assertIn("--show-values", client.error("strings", filter="*"))
+        client = self.opened("net10-wks")
+        self.assertIn("--values strings", client.error("strings"))
+        self.assertEqual(client.call("exceptions")["count"], self.json("exceptions", name="net10-wks")["count"])
 
     def test_async(self):
         client = self.opened()

@@ -51,7 +51,7 @@ class Clients(unittest.TestCase):
 
     def test_each_tool(self):
         steps = [{"list": True}, {"tool": "open", "arguments": {"file": heap("net10-wks-ranges")}, "progress": True}, ("open", {"file": heap("net8-wks")}),
-                 *((tool, {"heap": "h1"}) for tool in ("summary", "suspects", "types", "retained", "tree", "async")),
+                 *((tool, {"heap": "h1"}) for tool in ("summary", "suspects", "types", "retained", "tree", "async", "exceptions")),
                  ("tree", {"heap": "h1", "by": "types"}), ("type", {"heap": "h1", "type": "HeapLab.Lab"}), ("object", {"heap": "h1", "object": 700}),
                  ("paths", {"heap": "h1", "type": "HeapLab.Item"}), ("paths", {"heap": "h1", "object": 700}),
                  ("diff", {"old": "h2", "new": "h1", "retained": True}), ("retained", {"heap": "h1", "by": "content", "type": "string"}),
@@ -60,7 +60,7 @@ class Clients(unittest.TestCase):
         for which, answers in self.each_client(*steps):
             server = answers[0]["result"]
             self.assertEqual((server["server"]["name"], server["version"]), ("gcdumpc", "2026-07-28" if which == "NEW" else None))
-            self.assertEqual(len(answers[1]["result"]["tools"]), 14)
+            self.assertEqual(len(answers[1]["result"]["tools"]), 16)
             self.assertTrue(answers[2]["progress"])
             for answer in answers[2:-1]:
                 self.structured(answer)

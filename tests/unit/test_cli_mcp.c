@@ -124,7 +124,7 @@ static void test_tools(void **state)
         json_decref(in);
         json_decref(out);
     }
-    assert_int_equal(n, 15);
+    assert_int_equal(n, 17);
     assert_null(mcp_tool_find("nothing"));
 }
 

@@ -131,6 +131,8 @@ static void objects(void **state)
     call("paths", H);
     call("async", H ",\"limit\":3");
     call("async", H ",\"filter\":\"none\"");
+    call("exceptions", H ",\"limit\":2");
+    call("strings", H);
 }
 
 static void pages_and_questions(void **state)

@@ -44,6 +44,12 @@ GCD_MUST_CHECK gcd_status gcd_exceptions_new(const struct gcd_graph *g, const st
                                              struct gcd_exceptions **ret, struct gcd_error *err);
 void gcd_exceptions_free(struct gcd_exceptions *e);
 
+struct gcd_exception_totals {
+    uint64_t objects;
+    uint64_t thrown; /* those that certainly have a stack trace */
+};
+struct gcd_exception_totals gcd_exceptions_totals(const struct gcd_exceptions *e);
+
 /* The groups: most exceptions first, then by type, message and inner exception. */
 size_t gcd_exceptions_count(const struct gcd_exceptions *e);
 const struct gcd_exception *gcd_exceptions_at(const struct gcd_exceptions *e, size_t i);

@@ -9,6 +9,7 @@
 
 #include "answer/answers.h"
 #include "args.h"
+#include "commands/command_parts.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "exit.h"
@@ -55,21 +56,6 @@ static enum cli_exit analyse(struct exceptions *s)
     return CLI_DONE;
 }
 
-struct totals {
-    uint64_t count, thrown;
-};
-
-static struct totals totals_of(const struct exceptions *s)
-{
-    struct totals t = { 0, 0 };
-    for (size_t i = 0; i < gcd_exceptions_count(s->found); i++) {
-        const struct gcd_exception *x = gcd_exceptions_at(s->found, i);
-        t.count += x->count;
-        t.thrown += x->thrown;
-    }
-    return t;
-}
-
 /* Why exceptions, or facts about them, are not there. */
 static void print_notes(const struct exceptions *s)
 {
@@ -91,10 +77,10 @@ static void print_notes(const struct exceptions *s)
 
 static enum cli_exit print_text(const struct exceptions *s)
 {
-    struct totals t = totals_of(s);
+    struct gcd_exception_totals t = gcd_exceptions_totals(s->found);
     uint64_t rows = answer_plain_rows(s->answer);
     cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
-    printf("Exceptions: %s", GCD_DIGITS(t.count));
+    printf("Exceptions: %s", GCD_DIGITS(t.objects));
     if (gcd_graph_has_places(s->d.graph))
         printf(", of which %s %s thrown", GCD_DIGITS(t.thrown),
                gcd_by_number(t.thrown, "was", "were"));
@@ -110,13 +96,19 @@ static enum cli_exit print_text(const struct exceptions *s)
     return CLI_DONE;
 }
 
+json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
+                            const struct gcd_graph *g)
+{
+    struct gcd_exception_totals t = gcd_exceptions_totals(found);
+    cli_json_count(o, "count", t.objects);
+    if (gcd_graph_has_places(g))
+        cli_json_count(o, "thrown", t.thrown);
+    return o;
+}
+
 static json_t *json_head(const struct exceptions *s)
 {
-    struct totals t = totals_of(s);
-    json_t *o = cli_json_head(s->d.subject);
-    cli_json_count(o, "count", t.count);
-    if (gcd_graph_has_places(s->d.graph))
-        cli_json_count(o, "thrown", t.thrown);
+    json_t *o = cli_exceptions_head(cli_json_head(s->d.subject), s->found, s->d.graph);
     if (s->view.values != NULL)
         json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->view.values)));
     return o;

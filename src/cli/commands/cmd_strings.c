@@ -29,106 +29,120 @@
 #define DEFAULT_ROWS 20u
 #define ARRAY_ROWS   5u
 
-/* The rows of a kind that are shown. */
-struct chosen {
-    const struct gcd_duplicate **rows; /* [count] */
-    size_t count, matched;
-    struct answer *answer;
-};
-
 struct strings {
     const struct cli_args *args;
     struct cli_dump d;
     const struct gcd_values *values;
     struct gcd_duplicates *duplicates;
     struct cli_pattern *filter; /* NULL = none */
-    struct chosen kinds[GCD_DUPLICATE_KINDS];
+    struct kind {
+        struct cli_strings_chosen chosen;
+        struct answer *answer;
+    } kinds[GCD_DUPLICATE_KINDS];
 };
 
-static enum cli_exit fail_of(const struct strings *s, enum cli_match m)
-{
-    return m == CLI_MATCH_CANCELED ? cli_error(CLI_INTERRUPTED, s->d.subject, "interrupted")
-                                   : cli_no_memory(s->d.subject);
-}
+/* ---- what is shown ---- */
 
-static enum cli_match matches(const struct strings *s, const struct gcd_duplicate *r)
+static enum cli_match matches(const struct gcd_values *v, const struct cli_strings_wanted *w,
+                              const struct gcd_duplicate *r)
 {
     char buffer[3 * GCD_MAX_STRING_LIMIT + 1];
-    if (r->bytes < s->args->view.min_bytes)
+    if (r->bytes < w->min_bytes)
         return CLI_NO_MATCH;
-    if (s->filter == NULL)
+    if (w->filter == NULL)
         return CLI_MATCH;
-    struct gcd_text t = gcd_values_text(s->values, r->text);
+    struct gcd_text t = gcd_values_text(v, r->text);
     if (t.utf8 == NULL)
         return CLI_NO_MATCH;
     (void)snprintf(buffer, sizeof buffer, "%.*s", (int)t.bytes, t.utf8);
-    return cli_pattern_match(s->filter, buffer, &cli_canceled);
+    return cli_pattern_match(w->filter, buffer, &cli_canceled);
 }
 
-/* Chooses the rows of KIND that are wanted; people see only what is there several times, unless
- * they look for a text. */
+enum cli_match cli_choose_strings(const struct gcd_duplicates *d, const struct gcd_values *v,
+                                  const struct cli_strings_wanted *w,
+                                  struct cli_strings_chosen *ret)
+{
+    size_t n;
+    const struct gcd_duplicate *rows = gcd_duplicates_rows(d, w->kind, &n);
+    *ret = (struct cli_strings_chosen){ .count = 0 };
+    ret->rows = calloc((w->most < n ? (size_t)w->most : n) + 1, sizeof *ret->rows);
+    if (ret->rows == NULL)
+        return CLI_MATCH_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        if (w->only_copies && rows[i].wasted_bytes == 0)
+            break; /* they are in this order */
+        enum cli_match m = matches(v, w, &rows[i]);
+        if (m != CLI_MATCH && m != CLI_NO_MATCH)
+            return m;
+        if (m == CLI_MATCH && ret->matched++ >= w->first && ret->count < w->most)
+            ret->rows[ret->count++] = &rows[i];
+    }
+    return CLI_MATCH;
+}
+
+gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct gcd_context *context,
+                              struct answer **ret, struct gcd_error *err)
+{
+    const struct gcd_fields *fields;
+    struct gcd_duplicate_holders holders;
+    gcd_status st = gcd_session_fields(of->session, context, &fields, err);
+    if (st != GCD_OK)
+        return st;
+    struct gcd_duplicate_question about = { of->chosen->rows, of->chosen->count, fields };
+    st = gcd_duplicates_holders(of->duplicates, &about, context, &holders, err);
+    if (st != GCD_OK)
+        return st;
+    struct answer_of_duplicates shown = { .session = of->session,
+                                          .view = of->view,
+                                          .rows = of->chosen->rows,
+                                          .row_count = of->chosen->count,
+                                          .holders = holders.items,
+                                          .holder_count = holders.count };
+    st = answer_duplicates(&shown, of->kind == GCD_DUPLICATE_ARRAYS, ret, err);
+    gcd_duplicate_holders_free(of->duplicates, &holders);
+    return st;
+}
+
+/* People see only what is there several times, unless they look for a text. */
 static enum cli_exit choose(struct strings *s, enum gcd_duplicate_kind kind)
 {
     const struct cli_view_args *view = &s->args->view;
     bool people = !view->json && !view->csv;
-    struct chosen *c = &s->kinds[kind];
-    size_t n;
-    const struct gcd_duplicate *rows = gcd_duplicates_rows(s->duplicates, kind, &n);
-    uint64_t top = view->top != 0                  ? view->top
-                   : !people                       ? UINT64_MAX
-                   : kind == GCD_DUPLICATE_STRINGS ? DEFAULT_ROWS
-                                                   : ARRAY_ROWS;
-    c->rows = calloc((top < n ? (size_t)top : n) + 1, sizeof *c->rows);
-    if (c->rows == NULL)
-        return cli_no_memory(s->d.subject);
-    for (size_t i = 0; i < n; i++) {
-        if (people && s->filter == NULL && rows[i].wasted_bytes == 0)
-            break; /* they are in this order */
-        enum cli_match m = matches(s, &rows[i]);
-        if (m != CLI_MATCH && m != CLI_NO_MATCH)
-            return fail_of(s, m);
-        if (m == CLI_MATCH && c->matched++ < top)
-            c->rows[c->count++] = &rows[i];
-    }
-    return CLI_DONE;
-}
-
-static gcd_status make_answer(struct strings *s, enum gcd_duplicate_kind kind,
-                              const struct gcd_fields *fields, const struct gcd_context *context,
-                              struct gcd_error *err)
-{
-    struct chosen *c = &s->kinds[kind];
-    struct gcd_duplicate_holders holders;
-    struct gcd_duplicate_question about = { c->rows, c->count, fields };
-    gcd_status st = gcd_duplicates_holders(s->duplicates, &about, context, &holders, err);
-    if (st != GCD_OK)
-        return st;
-    bool raw = s->args->view.values == CLI_VALUES_RAW;
-    struct answer_of_duplicates of = { .session = s->d.session,
-                                       .view = { s->values, raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED },
-                                       .rows = c->rows,
-                                       .row_count = c->count,
-                                       .holders = holders.items,
-                                       .holder_count = holders.count };
-    st = answer_duplicates(&of, kind == GCD_DUPLICATE_ARRAYS, &c->answer, err);
-    gcd_duplicate_holders_free(s->duplicates, &holders);
-    return st;
+    struct cli_strings_wanted wanted = {
+        .kind = kind,
+        .filter = s->filter,
+        .min_bytes = view->min_bytes,
+        .only_copies = people && s->filter == NULL,
+        .most = view->top != 0                  ? view->top
+                : !people                       ? UINT64_MAX
+                : kind == GCD_DUPLICATE_STRINGS ? DEFAULT_ROWS
+                                                : ARRAY_ROWS,
+    };
+    enum cli_match m =
+        cli_choose_strings(s->duplicates, s->values, &wanted, &s->kinds[kind].chosen);
+    return m == CLI_MATCH            ? CLI_DONE
+           : m == CLI_MATCH_CANCELED ? cli_error(CLI_INTERRUPTED, s->d.subject, "interrupted")
+                                     : cli_no_memory(s->d.subject);
 }
 
 static enum cli_exit analyse(struct strings *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(s->args, "comparing values");
-    const struct gcd_fields *fields;
+    bool raw = s->args->view.values == CLI_VALUES_RAW;
     context.alloc = cli_alloc();
-    if (gcd_duplicates_new(s->d.graph, s->values, &context, &s->duplicates, &err) != GCD_OK ||
-        gcd_session_fields(s->d.session, &context, &fields, &err) != GCD_OK)
+    if (gcd_duplicates_new(s->d.graph, s->values, &context, &s->duplicates, &err) != GCD_OK)
         return cli_fail(s->d.subject, &err);
     for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++) {
         enum cli_exit e = choose(s, k);
         if (e != CLI_DONE)
             return e;
-        if (make_answer(s, k, fields, &context, &err) != GCD_OK)
+        struct cli_strings_shown of = { .session = s->d.session,
+                                        .view = { s->values, raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED },
+                                        .duplicates = s->duplicates,
+                                        .kind = k,
+                                        .chosen = &s->kinds[k].chosen };
+        if (cli_answer_strings(&of, &context, &s->kinds[k].answer, &err) != GCD_OK)
             return cli_fail(s->d.subject, &err);
     }
     cli_progress_end();
@@ -162,7 +176,7 @@ static enum cli_exit print_text(const struct strings *s)
 {
     cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
     for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++) {
-        const struct chosen *c = &s->kinds[k];
+        const struct cli_strings_chosen *c = &s->kinds[k].chosen;
         if (k == GCD_DUPLICATE_ARRAYS &&
             (s->filter != NULL || gcd_duplicates_totals(s->duplicates, k).objects == 0))
             continue; /* nobody looks for them, or there are none */
@@ -171,7 +185,7 @@ static enum cli_exit print_text(const struct strings *s)
         print_totals(s, k);
         if (c->count > 0) {
             putchar('\n');
-            if (!render_text(c->answer, stdout) && !ferror(stdout))
+            if (!render_text(s->kinds[k].answer, stdout) && !ferror(stdout))
                 return cli_no_memory(s->d.subject);
         }
         if (c->count < c->matched)
@@ -182,22 +196,27 @@ static enum cli_exit print_text(const struct strings *s)
 
 /* ---- JSON ---- */
 
-static json_t *json_head(const struct strings *s)
+json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind)
 {
     static const char *const keys[] = { "string_totals", "array_totals" };
+    struct gcd_duplicate_totals t = gcd_duplicates_totals(d, kind);
+    json_t *totals = json_object();
+    cli_json_count(totals, "count", t.objects);
+    cli_json_count(totals, "bytes", t.bytes);
+    cli_json_count(totals, "different", t.contents);
+    cli_json_count(totals, "wasted_bytes", t.wasted_bytes);
+    cli_json_count(totals, "unknown", t.unknown);
+    json_object_set_new(o, keys[kind], totals);
+    return o;
+}
+
+static json_t *json_head(const struct strings *s)
+{
     json_t *o = cli_json_head(s->d.subject);
     cli_json_count(o, "heap_bytes", gcd_graph_summary(s->d.graph)->bytes);
     json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->values)));
-    for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++) {
-        struct gcd_duplicate_totals t = gcd_duplicates_totals(s->duplicates, k);
-        json_t *totals = json_object();
-        cli_json_count(totals, "count", t.objects);
-        cli_json_count(totals, "bytes", t.bytes);
-        cli_json_count(totals, "different", t.contents);
-        cli_json_count(totals, "wasted_bytes", t.wasted_bytes);
-        cli_json_count(totals, "unknown", t.unknown);
-        json_object_set_new(o, keys[k], totals);
-    }
+    for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++)
+        (void)cli_strings_head(o, s->duplicates, k);
     return o;
 }
 
@@ -248,7 +267,7 @@ enum cli_exit cmd_strings(const struct cli_args *args)
         e = cli_finish(args, &s.d, print_all(&s), 0);
     for (size_t k = 0; k < GCD_DUPLICATE_KINDS; k++) {
         answer_free(s.kinds[k].answer);
-        free(s.kinds[k].rows);
+        free(s.kinds[k].chosen.rows);
     }
     gcd_duplicates_free(s.duplicates);
     cli_pattern_free(s.filter);

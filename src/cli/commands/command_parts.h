@@ -1,6 +1,6 @@
 /*
  * Parts of commands that others also use: the outputs of convert for collect and jobs, processes as
- * ps shows them and --filter of async for mcp.
+ * ps shows them, and what mcp takes from async, exceptions and strings.
  */
 #ifndef GCD_CLI_COMMAND_PARTS_H
 #define GCD_CLI_COMMAND_PARTS_H
@@ -12,6 +12,8 @@
 
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/duplicates.h>
+#include <gcdumpc/unstable/exceptions.h>
 
 #include "args.h"
 #include "exit.h"
@@ -60,5 +62,40 @@ bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origin
                           uint32_t *stacks, size_t n, size_t *ret_own);
 /* Adds the totals to O, which is returned. */
 json_t *cli_async_head(json_t *o, const struct gcd_async *async);
+
+/* cmd_exceptions.c: adds the totals of FOUND on G to O, which is returned. */
+json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
+                            const struct gcd_graph *g);
+
+/* cmd_strings.c */
+struct cli_strings_wanted {
+    enum gcd_duplicate_kind kind;
+    struct cli_pattern *filter; /* that the text matches; NULL = all */
+    uint64_t min_bytes;
+    bool only_copies;     /* without what is there once */
+    uint64_t first, most; /* of those that match */
+};
+struct cli_strings_chosen {
+    const struct gcd_duplicate **rows; /* [count], to be freed */
+    size_t count;
+    uint64_t matched;
+};
+/* The contents of D, whose values are V, that W describes.  CLI_MATCH; or why it could not. */
+enum cli_match cli_choose_strings(const struct gcd_duplicates *d, const struct gcd_values *v,
+                                  const struct cli_strings_wanted *w,
+                                  struct cli_strings_chosen *ret);
+/* The answer of CHOSEN, which were of KIND; context as for gcd_duplicates_holders. */
+struct answer;
+struct cli_strings_shown {
+    struct gcd_session *session;
+    struct gcd_values_view view;
+    const struct gcd_duplicates *duplicates;
+    enum gcd_duplicate_kind kind;
+    const struct cli_strings_chosen *chosen;
+};
+gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct gcd_context *context,
+                              struct answer **ret, struct gcd_error *err);
+/* Adds the totals of KIND to O, which is returned. */
+json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind);
 
 #endif

@@ -75,7 +75,7 @@ const struct mcp_tool *mcp_tool_find(const char *name);
 
 extern const struct mcp_tool mcp_list_processes, mcp_collect, mcp_open, mcp_summary, mcp_close,
     mcp_suspects, mcp_types, mcp_type, mcp_object, mcp_paths, mcp_retained, mcp_tree, mcp_async,
-    mcp_diff, mcp_sql;
+    mcp_strings, mcp_exceptions, mcp_diff, mcp_sql;
 
 /* ---- heaps ---- */
 

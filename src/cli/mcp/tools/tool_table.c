@@ -4,9 +4,9 @@
 #include "mcp/mcp.h"
 
 static const struct mcp_tool *const tools[] = {
-    &mcp_open,   &mcp_summary, &mcp_suspects, &mcp_types,          &mcp_type,
-    &mcp_object, &mcp_paths,   &mcp_retained, &mcp_tree,           &mcp_async,
-    &mcp_diff,   &mcp_sql,     &mcp_close,    &mcp_list_processes, &mcp_collect,
+    &mcp_open,  &mcp_summary,  &mcp_suspects, &mcp_types,          &mcp_type,    &mcp_object,
+    &mcp_paths, &mcp_retained, &mcp_tree,     &mcp_async,          &mcp_strings, &mcp_exceptions,
+    &mcp_diff,  &mcp_sql,      &mcp_close,    &mcp_list_processes, &mcp_collect,
 };
 
 const struct mcp_tool *mcp_tool_at(size_t i)
