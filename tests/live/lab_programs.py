@@ -14,6 +14,7 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
            "SiteLab": os.path.join(HERE, "site_lab"), "GateLab": os.path.join(HERE, "gate_lab"), "AllocLab": os.path.join(HERE, "alloc_lab"), "ValueLab": os.path.join(HERE, "value_lab"),
+           "NativeLab": os.path.join(HERE, "native_lab"),
            "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
@@ -112,6 +113,16 @@ def coffee_shop():
 @functools.cache
 def gate_lab():
     return os.path.join(_build("GateLab", "build"), "GateLab")
+
+
+@functools.cache
+def native_lab():
+    """Path of NativeLab, compiled ahead of time, with its symbols beside it."""
+    if own_runtime() < 10:
+        raise Missing("Native AOT sends heap dumps from .NET 10 on")
+    if shutil.which("clang") is None and shutil.which("gcc") is None:
+        raise Missing("Native AOT needs clang or gcc")
+    return os.path.join(_build("NativeLab", "publish", "--use-current-runtime"), "NativeLab")
 
 
 @functools.cache

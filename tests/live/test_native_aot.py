@@ -1,0 +1,95 @@
+"""A program compiled ahead of time (Native AOT): names from its symbols, beside it, elsewhere, or not at all.  Needs the .NET SDK, and from NuGet the
+compiler; without them the test is skipped."""
+import json
+import os
+import re
+import shutil
+
+from lab_programs import native_lab
+from live_support import LiveTest, Process, main, need
+
+BOX = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Threading.Tasks.VoidTaskResult>.AsyncStateMachineBox<NativeLab_Shop_Work__RunAsync_d__1>"
+WANTED = {
+    "NativeLab_Shop_Order": 100, "NativeLab_Shop_Order_Line": 101, "NativeLab_Shop_Crate_1<System.Int32>": 102,
+    "NativeLab_Shop_Crate_1_Slot<NativeLab_Shop_Order>": 103, "NativeLab_Shop_Pair_2<System.String, NativeLab_Shop_Order>": 104,
+    "NativeLab_Shop_My_Space_Under_Score": 105, "NativeLab_Shop_Order[,]": 106, "NativeLab_Shop_Order[][]": 107,
+    "System.Collections.Generic.Dictionary<System.String, System.Collections.Generic.List<NativeLab_Shop_Order>>": 108,
+    "System.Collections.Concurrent.ConcurrentDictionary<System.Int32, NativeLab_Shop_Order>": 109, "Boxed_NativeLab_Shop_Point": 110,
+    "System.Collections.Generic.Queue<System.Nullable<System.Int64>>": 111,
+    "NativeLab_Shop_Pair_2<System.Collections.Generic.Dictionary<System.String, NativeLab_Shop_Crate_1<System.Int32>>, NativeLab_Shop_Order[]>": 112,
+    BOX: 113,
+}
+
+
+class NativeAot(LiveTest):
+    def setUp(self):
+        super().setUp()
+        self.program = need(native_lab)
+
+    def collect(self, name, program, status=0):
+        with Process(program=program) as target:
+            return self.gcdumpc("collect", "--pid", target.pid, "-o", self.path(name), status=status)
+
+    def types(self, *words, status=0):
+        return {t["type"]: t["count"] for t in json.loads(self.gcdumpc("report", *words, "--json", status=status).stdout)["types"]}
+
+    def stripped(self):
+        folder = self.path("stripped")
+        os.makedirs(folder, exist_ok=True)
+        return shutil.copy(self.program, folder)
+
+    def symbols(self):
+        folder = self.path("symbols")
+        os.makedirs(folder)
+        shutil.copy(self.program + ".dbg", folder)
+        return folder
+
+    def check_names(self, types):
+        self.assertEqual({name: types.get(name) for name in WANTED}, WANTED)
+        self.assertEqual([name for name in types if "UNKNOWN" in name], [])
+
+    def test_names_beside_the_program(self):
+        r = self.collect("named.nettrace", self.program)
+        self.assertRegex(r.stderr, r"without names; .*\n.* names written, complete\n")
+        self.check_names(self.types(self.path("named.nettrace"), "--no-modules"))     # the recording has them
+        info = json.loads(self.gcdumpc("info", self.path("named.nettrace"), "--no-modules", "--json").stdout)
+        native, = info["names"]["native"]
+        self.assertEqual((native["state"], native["path"]), ("recorded", os.path.realpath(self.program)))
+        self.assertRegex(native["build_id"], "^[0-9a-f]{40}$")
+        with Process(program=self.program) as target:
+            self.check_names(self.types("--pid", target.pid))
+
+    def test_symbols_elsewhere(self):
+        r = self.collect("bare.nettrace", self.stripped(), status=3)
+        self.assertRegex(r.stderr, r"Native AOT sends none: --modules DIR finds them in NativeLab.dbg, .*; build id [0-9a-f]{40}\n")
+        folder = self.symbols()
+        self.check_names(self.types(self.path("bare.nettrace"), "--modules", folder))
+        self.gcdumpc("convert", self.path("bare.nettrace"), "-o", self.path("converted.nettrace"), "--modules", folder)
+        self.check_names(self.types(self.path("converted.nettrace")))
+        info = self.gcdumpc("info", self.path("bare.nettrace"), status=3).stdout
+        self.assertRegex(info, r"symbols +none, its symbols were not found: --modules DIR finds them in NativeLab.dbg")
+        with open(os.path.join(folder, "NativeLab.dbg"), "r+b") as f:                 # another build
+            content = f.read()
+            build = re.search(rb"GNU\0", content[content.index(b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0"):])
+            f.seek(content.index(b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0") + build.end())
+            f.write(b"other")
+        r = self.gcdumpc("report", self.path("bare.nettrace"), "--modules", folder, status=3)
+        self.assertIn("of another build", r.stderr)
+
+    def test_two_runs_without_symbols(self):
+        program = self.stripped()
+        for name in "ab":
+            self.collect(f"{name}.nettrace", program, status=3)
+        types = self.types(self.path("a.nettrace"), status=3)
+        self.assertTrue(all(re.fullmatch(r"UNKNOWN (Array)?Type\(0x[0-9a-f]+\) of build [0-9a-f]{8}", name) for name in types), list(types)[:3])
+        self.collect("named.nettrace", self.program)
+        for other, said in (("b.nettrace", ""), ("named.nettrace", "compared by their places in the program")):
+            r = self.gcdumpc("diff", self.path("a.nettrace"), self.path(other), "--json", status=3)
+            self.assertIn(said, r.stderr)
+            changed = json.loads(r.stdout)["types"]                                  # only what changed is listed
+            self.assertEqual([row for row in changed if 100 <= max(row["count_before"], row["count_after"]) <= 113], [])
+            self.assertLess(len(changed), len(types) / 2)
+
+
+if __name__ == "__main__":
+    main()
