@@ -37,6 +37,7 @@ struct place {
     int dir_fd;                 /* the same directory, open */
     /* seen in any directory: the socket of this process belongs to another user */
     bool foreign;
+    bool root_refused; /* its root folder may not be read */
 };
 
 /* ---- candidates ---- */
@@ -329,6 +330,27 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
     return n >= 0 && (size_t)n < sizeof pl->dir;
 }
 
+/* Does the process listen at the name that the runtime would give its socket?  At RET. */
+static bool listens(const char *proc, const struct gcd_procfs_target *t, char *ret, size_t cap)
+{
+    char name[NAME_BYTES];
+    (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid,
+                   t->start_jiffies);
+    return gcd_connections_listens(proc, t->pid, name, ret, cap);
+}
+
+/* Its socket exists, but in a root folder that we may not read: a container beside ours. */
+static gcd_status out_of_sight(struct place *pl, const char *path, struct gcd_error *err)
+{
+    pl->foreign = true;
+    return gcd_because(
+        err, GCD_ERROR_PERMISSION,
+        gcd_fail(err, GCD_E_IO,
+                 "it listens at %.120s, which is not here, and its root folder cannot be read: run "
+                 "as its user, or as root with the capability SYS_PTRACE",
+                 path));
+}
+
 /* The advice depends on what could be read. */
 static gcd_status explain(const char *proc, const struct gcd_procfs_target *t,
                           const char *const *bases, size_t n_bases, struct gcd_error *err)
@@ -337,7 +359,7 @@ static gcd_status explain(const char *proc, const struct gcd_procfs_target *t,
     char name[NAME_BYTES], path[GCD_IPC_PATH_MAX];
     int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0],
                      t->inner_pid, t->start_jiffies);
-    if (gcd_connections_listens(proc, t->pid, name, path, sizeof path))
+    if (listens(proc, t, path, sizeof path))
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32 " still listens at %.120s, but the file was removed (by "
                         "a tmp cleaner?): only a restart of the program makes it again; exclude "
@@ -412,14 +434,19 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
             if (st == GCD_OK)
                 return GCD_OK;
             /* A refused /proc/PID/root means nothing when the socket is usually elsewhere. */
-            if (inside && !t->nested && e.reason == GCD_ERROR_PERMISSION)
+            if (inside && !t->nested && e.reason == GCD_ERROR_PERMISSION) {
+                pl->root_refused = true;
                 continue;
+            }
             if (telling(st, &e) > telling(best, &best_err)) {
                 best = st;
                 best_err = e;
             }
         }
     }
+    char path[GCD_IPC_PATH_MAX];
+    if (telling(best, &best_err) == 0 && pl->root_refused && listens(proc, t, path, sizeof path))
+        return out_of_sight(pl, path, err);
     if (telling(best, &best_err) == 0)
         return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(proc, t, bases, n_bases, err));
     if (err != NULL)

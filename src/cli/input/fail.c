@@ -29,6 +29,8 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     } steps[] = {
         { EACCES, "; run gcdumpc as the owner or as root, or choose another place" },
         { EPERM, "; run gcdumpc as the owner, or as root" },
+        { EROFS, "; choose a place that can be written (TMPDIR moves temporary files, as to "
+                 "/dev/shm)" },
         { ENOSPC, "; make room, or write to another disk (TMPDIR moves temporary files)" },
         { EDQUOT, "; make room, or write to another disk (TMPDIR moves temporary files)" },
         { EFBIG, "; a limit of the shell (ulimit -f) or of the file system is too small" },
