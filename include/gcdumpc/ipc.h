@@ -129,6 +129,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port,
 struct gcd_ipc_process {
     /* as the caller sees it; 0 = its socket is visible here but the process is not */
     uint32_t pid;
+    uint32_t inner_pid;   /* as the process itself sees it; 0 = unknown */
     uint32_t uid;         /* effective user; UINT32_MAX = unknown */
     uint64_t uptime_ms;   /* 0 = unknown */
     uint64_t rss_bytes;   /* resident memory; 0 = unknown */
@@ -139,7 +140,8 @@ struct gcd_ipc_process {
     char *entry_assembly; /* this and the next two come from the process itself */
     char *runtime_version;
     char *arch;
-    bool answered; /* those three are known */
+    char *container; /* the id of its container, 64 hexadecimal digits; empty = in none */
+    bool answered;   /* those three are known */
     /* why not: PERMISSION, TIMEOUT, REFUSED, GONE ..., NO_SOCKET: its diagnostics are off */
     enum gcd_error_reason reason;
 };

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "ipc/process/ipc_container.h"
 #include "ipc/process/ipc_discover.h"
 #include "ipc/process/ipc_procfs.h"
 #include "ipc/wire/ipc_sock.h"
@@ -58,13 +59,10 @@ void gcd_ipc_list_done(struct gcd_ipc_process_list *list)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     for (size_t i = 0; i < list->count; i++) {
         struct gcd_ipc_process *p = &list->items[i];
-        char **const strings[] = { &p->name,
-                                   &p->exe,
-                                   &p->command_line,
-                                   &p->socket_path,
-                                   &p->entry_assembly,
-                                   &p->runtime_version,
-                                   &p->arch };
+        char **const strings[] = { &p->name,           &p->exe,
+                                   &p->command_line,   &p->socket_path,
+                                   &p->entry_assembly, &p->runtime_version,
+                                   &p->arch,           &p->container };
         for (size_t k = 0; k < sizeof strings / sizeof strings[0]; k++)
             free_string(&alloc, strings[k]);
     }
@@ -101,8 +99,17 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
     p->entry_assembly = copy(s, "");
     p->runtime_version = copy(s, "");
     p->arch = copy(s, "");
+    char container[GCD_CONTAINER_ID_MAX] = "";
+    struct gcd_procfs_target target = { .inner_pid = 0 };
+    if (pid != 0) {
+        gcd_container_find(s->proc, pid, container);
+        if (gcd_procfs_read(s->proc, pid, &target, NULL) == GCD_OK)
+            p->inner_pid = target.inner_pid;
+    }
+    p->container = copy(s, container);
     if (p->command_line == NULL || p->name == NULL || p->exe == NULL || p->socket_path == NULL ||
-        p->entry_assembly == NULL || p->runtime_version == NULL || p->arch == NULL)
+        p->entry_assembly == NULL || p->runtime_version == NULL || p->arch == NULL ||
+        p->container == NULL)
         return gcd_fail_nomem(err, "listing processes");
     return GCD_OK;
 }

@@ -45,6 +45,7 @@ enum cli_strategy {
 struct cli_target_args {
     uint64_t pid;
     const char *name, *port; /* other ways to name it */
+    const char *container;   /* an id or a name; with it, PID is a number inside */
     const char *listen;      /* where processes connect to us */
     bool any_address;        /* also addresses that other machines can reach */
     uint64_t delay_s;
@@ -234,7 +235,7 @@ static inline enum gcd_values_kind cli_values_wanted(const struct cli_args *args
 static inline bool cli_is_live(const struct cli_args *args)
 {
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL ||
-           args->target.listen != NULL || args->target.all;
+           args->target.listen != NULL || args->target.container != NULL || args->target.all;
 }
 
 /* Is the memory of the process read, without events?  A bounded stop can only be had in this way.

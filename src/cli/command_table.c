@@ -25,11 +25,10 @@
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N [-o FILE]", "dump the heap of a running process", CLI_COLLECT,
-      "The process runs a full, blocking garbage collection and pauses while its heap is walked.  "
-      "A line on standard\n"
-      "error reports the cost.  If the process ends, the stream breaks or --timeout passes, "
-      "nothing is written\n"
-      "unless --keep-partial is given; Ctrl-C never leaves a file behind.\n"
+      "The process pauses for a full, blocking garbage collection and a walk of its heap; a line "
+      "on standard error\n"
+      "reports the cost.  If it fails, nothing is written unless --keep-partial is given, nor "
+      "after Ctrl-C.\n"
       "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n\n"
       "--listen ADDR waits for a program started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and "
       "later).  The first\n"

@@ -104,6 +104,9 @@ static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern",
       LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
+    { "container", 0, "ID",
+      "the process in this container; of several by --name, or by --pid as seen inside", LIVE,
+      OPT_TEXT, FIELD(target.container), 0, 0 },
     { "port", 0, "PATH", "the process by its diagnostic socket, also unix:PATH", ANY_PORT, OPT_TEXT,
       FIELD(target.port), 0, 0 },
     { "listen", 0, "ADDR", "listen there for a program started with DOTNET_DiagnosticPorts=ADDR",
@@ -856,21 +859,25 @@ static const struct rule {
       "--allow-collect needs --root, the folder for the dumps" },
     { LIVE, "pid name port listen", EXCLUDES, "pid name port listen",
       "give one of --pid, --name, --port and --listen" },
-    { DUMP_LIVE, "all", EXCLUDES, "pid port listen", "--all can only be combined with --name" },
+    { LIVE, "container", EXCLUDES, "port listen",
+      "--container can only be combined with --pid, --name and --all" },
+    { DUMP_LIVE, "all", EXCLUDES, "pid port listen",
+      "--all can only be combined with --name and --container" },
     { CLI_WATCH, "NOTHING", NEEDS, "PROCESS",
-      "watch needs processes: --pid N, --name NAME or --all" },
+      "watch needs processes: --pid N, --name NAME, --container ID or --all" },
     { CLI_WATCH, "NOTHING", NEEDS, "when",
       "watch needs a condition: --when CONDITION, such as --when 'rss > 85%'" },
     { CLI_WATCH, "summary-first", NEEDS, "summary", "--summary-first needs --summary FILE" },
     { CLI_COLLECT, "NOTHING", NEEDS, "PROCESS",
-      "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all" },
+      "collect needs the process: --pid N, --name NAME, --container ID, --port PATH, --listen ADDR "
+      "or --all" },
     { ALL & ~COMPARE & ~CLI_LEAKS, "FILE", EXCLUDES, "PROCESS",
       "give a file or a process, not both" },
     { ALL & ~COMPARE & ~CLI_MCP, "NOTHING", NEEDS, "FILE PROCESS", "a file is needed" },
     { LIVE, "delay", NEEDS, "listen", "--delay needs --listen" },
     { LIVE, "any-address", NEEDS, "listen", "--any-address needs --listen tcp:HOST:PORT" },
-    { LIVE, "direct max-stop max-stop-total", NEEDS, "pid name all",
-      "--direct and --max-stop need the process: --pid N or --name NAME" },
+    { LIVE, "direct max-stop max-stop-total", NEEDS, "pid name container all",
+      "--direct and --max-stop need the process: --pid N, --name NAME or --container ID" },
     { LIVE, "direct max-stop", EXCLUDES,
       "buffer max-buffer retries rundown no-ranges keep-partial max-pause-estimate",
       DIRECT_EXCLUDES },
@@ -896,8 +903,8 @@ static const struct rule {
     { CLI_SITES, "window settle max-pause no-movement", NEEDS, "PROCESS",
       "--window, --settle, --max-pause and --no-movement are for running processes (--pid)" },
     { CLI_COLLECT, "settle", NEEDS, "window", "--settle is for sampled allocations (--window)" },
-    { CLI_COLLECT, "window", NEEDS, "pid name all",
-      "--window needs the process: --pid N, --name NAME or --all" },
+    { CLI_COLLECT, "window", NEEDS, "pid name container all",
+      "--window needs the process: --pid N, --name NAME, --container ID or --all" },
     { CLI_COLLECT, "window", EXCLUDES, "direct strategy values",
       "--window records events: it cannot be combined with --direct, --strategy and --values" },
     { CLI_SITES, "max-pause", EXCLUDES, "no-movement",
@@ -1154,6 +1161,8 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return CLI_DONE;
     const char *problem = ret->target.name != NULL && ret->target.name[0] == '\0'
                               ? "--name needs a name"
+                          : ret->target.container != NULL && ret->target.container[0] == '\0'
+                              ? "--container needs an id or a name"
                               : broken_rule(c, ret);
     if (problem == NULL && (c->bit & COMPARE) != 0)
         problem = complete_inputs(c, ret, cli_is_live(ret));

@@ -158,7 +158,7 @@ class WrongUse(CliTest):
         for command in ("info", "report"):
             self.refused(2, rf"give a file or a process, not both; see gcdumpc {command} --help", command, "a", "--pid", "1")
         for words in (["collect"], ["collect", "-o", "x"], ["-o", "x"]):
-            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all; see gcdumpc collect --help", *words)
+            self.refused(2, r"collect needs the process: --pid N, --name NAME, --container ID, --port PATH, --listen ADDR or --all; see gcdumpc collect --help", *words)
         for words in (["collect", "--pid", "1", "x"], ["--pid=1", "x", "-o", "y"]):
             self.refused(2, r'collect does not know what to do with "x"; .*', *words)
 
@@ -196,7 +196,7 @@ class WrongUse(CliTest):
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
     def test_names_with_fields(self):
-        self.refused(2, r"names with fields, .* need --pid, --name or --all.*", "--port", "x", "-o", "%p-%s.gclog")
+        self.refused(2, r"names with fields, .* need --pid, --name, --container or --all.*", "--port", "x", "-o", "%p-%s.gclog")
         self.refused(2, r"several processes need a name with %p in it.*", "--all", "-o", "%s.gclog")
         self.refused(2, r"several processes need a --save-trace with %p in it.*", "--all", "-o", "%p-%s.gclog", "--save-trace", "x.nettrace")
         self.refused(2, r"--if-grown compares with .*; it needs a name with fields.*", "--pid", "1", "-o", "x.gclog", "--if-grown", "10%")

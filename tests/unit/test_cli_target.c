@@ -1,11 +1,13 @@
 /* Which process a name means.  The list of processes is a fake. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <gcdumpc/ipc.h>
 
 #include "live/target.h"
 #include "support/check.h"
+#include "support/folder.h"
 #include "term/message.h"
 
 /* The list owns its strings, hence not const; nothing changes them here. */
@@ -73,7 +75,8 @@ static void how_well_a_name_fits(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_ipc_process p = process(1, rows[i].name, rows[i].exe, rows[i].assembly);
-        assert_int_equal(cli_target_fits(&p, rows[i].wanted), rows[i].fits);
+        struct cli_target_args wanted = { .name = rows[i].wanted };
+        assert_int_equal(cli_target_fits(&p, &wanted), rows[i].fits);
     }
 }
 
@@ -124,11 +127,108 @@ static void which_process_is_meant(void **state)
     cli_hold(false);
 }
 
+#define ID_A "aaaa0000111122223333444455556666777788889999aaaabbbbccccddddeeee"
+#define ID_B "aaaa1000111122223333444455556666777788889999aaaabbbbccccddddeeee"
+
+/* In container ID, with number INNER inside. */
+static struct gcd_ipc_process inside(struct gcd_ipc_process p, const char *id, uint32_t inner)
+{
+    p.container = text(id);
+    p.inner_pid = inner;
+    return p;
+}
+
+static void which_process_of_a_container_is_meant(void **state)
+{
+    (void)state;
+    struct gcd_ipc_process all[] = {
+        inside(process(20, "web", "dotnet", "Web"), ID_A, 1),
+        inside(process(21, "job", "dotnet", "Job"), ID_A, 7),
+        inside(process(22, "web", "dotnet", "Web"), ID_B, 1),
+        inside(process(24, "web", "dotnet", "Web"), "", 24),
+    };
+    listed = (struct gcd_ipc_process_list){ .items = all, .count = sizeof all / sizeof *all };
+    static const char several[] = "several containers begin with \"aaaa\", such as aaaa00001111 "
+                                  "and aaaa10001111; give more of the id";
+    static const struct {
+        const char *container, *name;
+        uint64_t inner;
+        enum cli_exit exit;
+        uint32_t pid;
+        const char *said;
+    } rows[] = {
+        { "aaaa1", NULL, 0, CLI_DONE, 22, "" },
+        { "docker://" ID_B, NULL, 0, CLI_DONE, 22, "" },
+        { "aaaa0", "Web", 0, CLI_DONE, 20, "" },
+        { "aaaa0", NULL, 7, CLI_DONE, 21, "" },
+        { ID_A, "J*", 0, CLI_DONE, 21, "" },
+        { "aaaa0", NULL, 0, CLI_USAGE, 0,
+          "2 processes of container \"aaaa0\" fit; choose one with --name, or with --pid and its "
+          "number inside, the second one:" },
+        { "aaaa", NULL, 0, CLI_USAGE, 0, several },
+        { "aaaa", "Job", 0, CLI_USAGE, 0, several }, /* also if only one of them has it */
+        { "aaaa0", NULL, 20, CLI_FAILED, 0,
+          "no .NET process in container \"aaaa0\" fits --name or --pid (its number inside the "
+          "container); see gcdumpc ps" },
+        { "aaa", NULL, 0, CLI_FAILED, 0,
+          "no .NET process is in a container \"aaa\": give at least 4 digits of its id; see "
+          "gcdumpc "
+          "ps" },
+        { ID_A "0", NULL, 0, CLI_FAILED, 0,
+          "no .NET process is in a container \"" ID_A "0\": give at least 4 digits of its id; see "
+          "gcdumpc ps" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cli_args args = {
+            .target = { .container = rows[i].container, .name = rows[i].name, .pid = rows[i].inner }
+        };
+        struct cli_dump d = { .pid = 0 };
+        char path[GCD_IPC_PATH_MAX];
+        listed.count = sizeof all / sizeof *all;
+        cli_hold(true);
+        assert_int_equal(cli_find_target(&args, &d, path), rows[i].exit);
+        assert_string_equal(cli_last_said(), rows[i].said);
+        assert_int_equal(d.pid, rows[i].pid);
+        assert_string_equal(path, rows[i].pid == 0       ? ""
+                                  : rows[i].pid % 2 == 0 ? "/tmp/even"
+                                                         : "/tmp/odd");
+    }
+    cli_hold(false);
+}
+
+static void what_docker_calls_a_container(void **state)
+{
+    (void)state;
+    static const char *const folders[] = { "var", "var/lib", "var/lib/docker",
+                                           "var/lib/docker/containers",
+                                           "var/lib/docker/containers/" ID_A };
+    static const char file[] = "var/lib/docker/containers/" ID_A "/config.v2.json",
+                      good[] = "{\"State\":{},\"Name\":\"/cafe\"}", bad[] = "[{\"Name\"";
+    char dir[FOLDER_BYTES], name[CLI_CONTAINER_NAME_BYTES];
+    assert_int_equal(make_folder(dir), 0);
+    assert_string_equal(cli_container_name(dir, ID_A, name), "");
+    assert_false(cli_container_fits(dir, ID_A, "cafe"));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(path_in_folder(dir, folders[i]), 0777), 0);
+    fill_file(path_in_folder(dir, file), good, sizeof good - 1);
+    assert_string_equal(cli_container_name(dir, ID_A, name), "cafe");
+    assert_true(cli_container_fits(dir, ID_A, "cafe"));
+    assert_true(cli_container_fits(dir, ID_A, "aaaa"));
+    assert_false(cli_container_fits(dir, ID_A, "caf"));
+    assert_false(cli_container_fits(dir, ID_A, ""));
+    assert_false(cli_container_fits(dir, "", "cafe"));
+    fill_file(path_in_folder(dir, file), bad, sizeof bad - 1);
+    assert_string_equal(cli_container_name(dir, ID_A, name), "");
+    assert_int_equal(remove_folder(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(how_well_a_name_fits),
         cmocka_unit_test(which_process_is_meant),
+        cmocka_unit_test(which_process_of_a_container_is_meant),
+        cmocka_unit_test(what_docker_calls_a_container),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

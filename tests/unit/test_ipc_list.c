@@ -162,6 +162,8 @@ static const struct fake_act *const answers[] = { close_now, answer },
                                     *const is_silent[] = { close_now, silent },
                                     *const refuses[] = { close_now, refuse };
 
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void test_what_is_known(void **state)
 {
     struct world *w = *state;
@@ -169,6 +171,8 @@ static void test_what_is_known(void **state)
     add_process(w, 300, "a) b", 0);
     add_process(w, 20, "other", 0);
     add_process(w, 21, "kthread", 0x00200000);
+    static const char cgroup[] = "0::/system.slice/docker-" ID ".scope/init.scope\n";
+    put_file(w, 300, "cgroup", cgroup, sizeof cgroup - 1);
     struct fake_target *t = start(answers), *kernel = start(answers);
     add_socket(w->tmp, 300, t);
     add_socket(w->tmp, 21, kernel);
@@ -176,6 +180,8 @@ static void test_what_is_known(void **state)
     assert_int_equal(l.count, 1);
     const struct gcd_ipc_process *p = &l.items[0];
     assert_int_equal(p->pid, 300);
+    assert_int_equal(p->inner_pid, 300);
+    assert_string_equal(p->container, ID);
     assert_int_equal(p->uid, 1234);
     assert_int_equal(p->uptime_ms, 60500);
     assert_int_equal(p->rss_bytes, 2048 * 1024);

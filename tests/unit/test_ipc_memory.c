@@ -18,6 +18,7 @@
 
 #include <gcdumpc/unstable/ipc_target.h>
 
+#include "ipc/process/ipc_container.h"
 #include "ipc/process/ipc_memory.h"
 #include "support/folder.h"
 
@@ -154,6 +155,49 @@ static void no_further_than_the_mount(void **state)
     expect(available, GCD_IPC_LIMIT_MACHINE);
     put("proc/42/cgroup", "0::/x/../..\n");
     expect(available, GCD_IPC_LIMIT_MACHINE);
+}
+
+#define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD  "pod1b2c3d4e_0000_1111_2222_333344445555"
+#define MANY "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+
+/* How engines call the cgroups of containers, with systemd and without. */
+static void containers_of_all_engines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *cgroup, *id;
+    } rows[] = {
+        { "0::/docker/" ID "\n", ID },
+        { "12:memory:/docker/" ID "\n0::/\n", ID },
+        { "12:cpu,cpuacct:/\n11:memory:/kubepods/burstable/" POD "/" ID "\n", ID },
+        { "0::/system.slice/docker-" ID ".scope\n", ID },
+        { "0::/system.slice/docker-" ID ".scope/init.scope\n", ID },
+        { "0::/kubepods.slice/kubepods-" POD ".slice/cri-containerd-" ID ".scope\n", ID },
+        { "0::/kubepods.slice/kubepods-" POD ".slice/crio-" ID ".scope/container\n", ID },
+        { "0::/system.slice/kubepods-" POD ".slice:cri-containerd:" ID "\n", ID },
+        { "0::/machine.slice/libpod-" ID ".scope/container\n", ID },
+        { "0::/../../cri-containerd-" ID ".scope\n", ID }, /* seen from a container beside it */
+        { "0::/docker/" MANY "/docker/" ID "\n", ID },     /* a container in a container */
+        { "0::/machine.slice/libpod-conmon-" ID ".scope\n", "" },
+        { "0::/user.slice/user-1000.slice/session-3.scope\n", "" },
+        { "0::/kubepods/besteffort/" POD "\n", "" },
+        { "0::/docker/" ID "0\n", "" },
+        { "0::/docker/x" ID "\n", "" },
+        { "0::/docker/0123456789ABCDEF" ID "\n", "" },
+        { "0::/docker/g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n", "" },
+        { "0::/\n", "" },
+        { "", "" },
+        { "nonsense " ID "\n", "" },
+    };
+    char id[GCD_CONTAINER_ID_MAX];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_process(rows[i].cgroup);
+        gcd_container_find(proc, 42, id);
+        assert_string_equal(id, rows[i].id);
+    }
+    gcd_container_find(proc, 43, id); /* no such process */
+    assert_string_equal(id, "");
 }
 
 static void version_1_and_both(void **state)
@@ -301,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_the_limit_of_the_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_up_to_the_root, setup, teardown),
         cmocka_unit_test_setup_teardown(no_further_than_the_mount, setup, teardown),
+        cmocka_unit_test_setup_teardown(containers_of_all_engines, setup, teardown),
         cmocka_unit_test_setup_teardown(version_1_and_both, setup, teardown),
         cmocka_unit_test_setup_teardown(through_the_root_of_the_process, setup, teardown),
         cmocka_unit_test_setup_teardown(odd_lines, setup, teardown),

@@ -24,12 +24,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 7
+#define COLUMNS 8
+/* only shown if a process is in one */
+#define CONTAINER 7
 enum { GAP = 2 };
 
 struct cells {
     const char *text[COLUMNS]; /* a string outside BUF belongs to the process */
-    char buf[COLUMNS][48];
+    char buf[COLUMNS][CLI_CONTAINER_NAME_BYTES + 20];
 };
 
 /* NULL when there is none.  A static program must not use a name service, which would load
@@ -100,6 +102,18 @@ static json_t *ways_json(const struct gcd_ipc_process *p)
     return list;
 }
 
+void cli_json_put_container(json_t *row, const struct gcd_ipc_process *p)
+{
+    char name[CLI_CONTAINER_NAME_BYTES] = "";
+    bool inside = p->container[0] != '\0';
+    json_object_set_new(row, "container", cli_json_text_or_null(p->container));
+    json_object_set_new(
+        row, "container_name",
+        cli_json_text_or_null(inside ? cli_container_name("", p->container, name) : ""));
+    json_object_set_new(row, "container_pid",
+                        inside && p->inner_pid != 0 ? cli_json_number(p->inner_pid) : json_null());
+}
+
 static int print_json(const struct gcd_ipc_process_list *l)
 {
     json_t *o = json_object(), *list = json_array();
@@ -125,6 +139,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
                             p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
         json_object_set_new(row, "command_line", cli_json_text_or_null(p->command_line));
         json_object_set_new(row, "socket", cli_json_text_or_null(p->socket_path));
+        cli_json_put_container(row, p);
         json_array_append_new(list, row);
     }
     json_object_set_new(o, "schema", json_integer(cli_json_schema()));
@@ -172,6 +187,14 @@ static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
                  : w.direct           ? "direct"
                                       : "-";
     c->text[6] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
+    char name[CLI_CONTAINER_NAME_BYTES];
+    if (p->container[0] == '\0')
+        c->text[CONTAINER] = "-";
+    else if (cli_container_name("", p->container, name)[0] != '\0')
+        (void)snprintf(c->buf[CONTAINER], sizeof c->buf[0], "%s pid %" PRIu32, name, p->inner_pid);
+    else
+        (void)snprintf(c->buf[CONTAINER], sizeof c->buf[0], "%.*s pid %" PRIu32,
+                       CLI_CONTAINER_SHORT, p->container, p->inner_pid);
 }
 
 static void print_row(const char *const *text, const size_t *widths, const char *command_line,
@@ -179,6 +202,8 @@ static void print_row(const char *const *text, const size_t *widths, const char 
 {
     size_t used = 0;
     for (int i = 0; i < COLUMNS; i++) {
+        if (widths[i] == 0)
+            continue; /* not shown */
         bool right = i == 0 || i == 3 || i == 4;
         size_t n = cli_print_cut(NULL, text[i], SIZE_MAX), pad = widths[i] > n ? widths[i] - n : 0;
         printf("%*s", right ? (int)pad : 0, "");
@@ -195,13 +220,16 @@ static void print_row(const char *const *text, const size_t *widths, const char 
 
 static void print_table(const struct gcd_ipc_process_list *l)
 {
-    static const char *const heads[COLUMNS] = { "PID",    "User", "Runtime", "Uptime",
-                                                "Memory", "Ways", "Assembly" };
+    static const char *const heads[COLUMNS] = { "PID",    "User", "Runtime",  "Uptime",
+                                                "Memory", "Ways", "Assembly", "Container" };
     size_t widths[COLUMNS], columns = cli_window_columns(stdout);
     bool people = cli_is_terminal(stdout);
     struct cells c;
+    bool inside = false;
     for (int i = 0; i < COLUMNS; i++)
         widths[i] = strlen(heads[i]);
+    for (size_t i = 0; i < l->count; i++)
+        inside = inside || l->items[i].container[0] != '\0';
     for (size_t i = 0; i < l->count; i++) {
         fill(&l->items[i], people, &c);
         for (int k = 0; k < COLUMNS; k++) {
@@ -209,6 +237,8 @@ static void print_table(const struct gcd_ipc_process_list *l)
             widths[k] = n > widths[k] ? n : widths[k];
         }
     }
+    if (!inside)
+        widths[CONTAINER] = 0;
     print_row(heads, widths, "Command line", columns);
     for (size_t i = 0; i < l->count; i++) {
         fill(&l->items[i], people, &c);

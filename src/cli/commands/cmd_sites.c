@@ -223,7 +223,7 @@ static enum cli_exit take_walk(const struct cli_args *args, struct live_sites *l
 {
     struct cli_args walk = *args;
     walk.target.pid = live_sites_pid(live);
-    walk.target.name = NULL;
+    walk.target.name = walk.target.container = NULL;
     walk.live.lock = live_sites_lock(live);
     walk.live.movement = true;
     walk.view.separate_loads = true; /* until it is written */

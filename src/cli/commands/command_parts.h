@@ -46,6 +46,8 @@ enum cli_exit cli_open_sampled(const struct cli_args *args, enum cli_need need,
 const char *cli_user_name(uint32_t uid, char *buf, size_t cap);
 /* How the process answered: "ok", "no access", "no answer", "failed". */
 const char *cli_process_answer(const struct gcd_ipc_process *p);
+/* Adds to ROW the id and name of P's container, and the number of P inside. */
+void cli_json_put_container(json_t *row, const struct gcd_ipc_process *p);
 #endif
 
 /* cmd_async.c */

@@ -501,7 +501,8 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
     if (!split_number(word, &file, &one.dump.walk))
         return cli_no_memory(NULL);
     one.target.pid = 0;
-    one.target.name = one.target.port = one.target.listen = one.live.save_trace = NULL;
+    one.target.name = one.target.container = one.target.port = one.target.listen =
+        one.live.save_trace = NULL;
     one.input = file != NULL ? file : word;
     enum cli_exit e = read_dump(c, &one, file != NULL ? word : NULL, last);
     free(file);

@@ -140,7 +140,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->target.pid);
-        const char *const given[] = { args->target.port, args->target.name, args->target.listen };
+        const char *const given[] = { args->target.container, args->target.port, args->target.name,
+                                      args->target.listen };
         ret->subject = ret->process;
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
             ret->subject = given[i] != NULL ? given[i] : ret->subject;

@@ -132,9 +132,10 @@ static enum cli_exit parse_names(struct job *j)
 {
     const struct cli_args *a = j->args;
     bool kept = a->job.keep != 0 || a->job.keep_days != 0 || a->job.max_total_bytes != 0;
-    if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
-        return usage(
-            "names with fields, and options for unattended dumps, need --pid, --name or --all");
+    if (a->target.pid == 0 && a->target.name == NULL && a->target.container == NULL &&
+        !a->target.all)
+        return usage("names with fields, and options for unattended dumps, need --pid, --name, "
+                     "--container or --all");
     enum cli_exit e = check_conditions(a);
     if (e == CLI_DONE)
         e = parse_templates(j);
@@ -190,7 +191,7 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
         return p->pid == pid;
     bool has_a_way = p->reason != GCD_ERROR_NO_SOCKET || cli_is_direct(j->args);
     return p->pid != 0 && p->pid != (uint32_t)getpid() && has_a_way &&
-           (j->args->target.name == NULL || cli_target_fits(p, j->args->target.name) > 0);
+           cli_target_fits(p, &j->args->target) > 0;
 }
 
 /*
@@ -230,6 +231,11 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     enum cli_exit e = cli_list_processes(&l);
     if (e != CLI_DONE)
         return e;
+    e = pid == 0 ? cli_target_is_clear(&l, &j->args->target) : CLI_DONE;
+    if (e != CLI_DONE) {
+        gcd_ipc_list_done(&l);
+        return e;
+    }
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
     j->own.ids = calloc(l.count + 1, JOB_FILES * sizeof *j->own.ids);
     for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)
@@ -242,7 +248,7 @@ static enum cli_exit find(struct job *j, uint32_t pid)
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
-    return cli_error(CLI_FAILED, j->args->target.name,
+    return cli_error(CLI_FAILED, cli_target_text(&j->args->target),
                      "no .NET process that can be dumped; see gcdumpc ps");
 }
 
@@ -252,12 +258,12 @@ static enum cli_exit find_processes(struct job *j)
     char path[GCD_IPC_PATH_MAX];
     if (j->several)
         return find(j, 0);
-    if (j->args->target.pid != 0)
+    if (j->args->target.pid != 0 && j->args->target.container == NULL)
         return find(j, (uint32_t)j->args->target.pid);
     enum cli_exit e = cli_find_target(j->args, &d, path); /* finds one, or reports why not */
     if (e == CLI_DONE && d.pid == 0)
         return cli_error(
-            CLI_FAILED, j->args->target.name,
+            CLI_FAILED, cli_target_text(&j->args->target),
             "its process is not visible here, so its dumps cannot be told apart; use --port");
     return e == CLI_DONE ? find(j, d.pid) : e;
 }
@@ -300,7 +306,7 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t second
     args.live.timeout_s = seconds;
     args.live.must_progress = j->count > 1;
     args.target.pid = d->pid;
-    args.target.name = NULL;
+    args.target.name = args.target.container = NULL;
     args.target.all = false;
     args.quiet = args.quiet || args.job.log != CLI_LOG_NONE;
     enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
@@ -391,10 +397,11 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     j->dumps = calloc(1, sizeof *j->dumps);
     if (j->dumps == NULL)
         return e;
-    struct job_dump *d = add(j, (uint32_t)j->args->target.pid);
+    const struct cli_target_args *t = &j->args->target;
+    struct job_dump *d = add(j, t->container == NULL ? (uint32_t)t->pid : 0);
     d->begun = time(NULL);
     (void)snprintf(d->name, sizeof d->name, "%s",
-                   j->args->target.name != NULL ? j->args->target.name : "");
+                   cli_target_text(t) != NULL ? cli_target_text(t) : "");
     e = tell(d, e);
     return j->args->live.dry_run ? e : job_worse(e, job_metrics(j->args, j->dumps, j->count));
 }

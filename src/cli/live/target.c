@@ -1,5 +1,5 @@
 /*
- * Finds the process for --pid, --name or --port.
+ * Finds the process for --pid, --name, --container or --port.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -35,8 +35,20 @@ void cli_name_process(struct cli_dump *d, uint64_t pid)
     d->subject = d->process;
 }
 
-int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
+const char *cli_target_text(const struct cli_target_args *t)
 {
+    return t->name != NULL ? t->name : t->container;
+}
+
+int cli_target_fits(const struct gcd_ipc_process *p, const struct cli_target_args *t)
+{
+    const char *name = t->name;
+    if (t->container != NULL && !cli_container_fits("", p->container, t->container))
+        return 0;
+    if (t->pid != 0 && (t->container != NULL ? p->inner_pid : p->pid) != t->pid)
+        return 0;
+    if (name == NULL)
+        return 2;
     const char *const names[] = { p->name, p->exe, p->entry_assembly };
     int best = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -67,6 +79,43 @@ static const char *unnamed(const struct gcd_ipc_process_list *l)
                : " (some processes could not be asked: they belong to another user (run as root))";
 }
 
+enum cli_exit cli_target_is_clear(const struct gcd_ipc_process_list *l,
+                                  const struct cli_target_args *t)
+{
+    const struct gcd_ipc_process *first = NULL;
+    for (size_t i = 0; t->container != NULL && i < l->count; i++) {
+        const struct gcd_ipc_process *p = &l->items[i];
+        if (!cli_container_fits("", p->container, t->container))
+            continue;
+        if (first == NULL)
+            first = p;
+        if (strcmp(first->container, p->container) != 0)
+            return cli_error(CLI_USAGE, NULL,
+                             "several containers begin with \"%s\", such as %.*s and %.*s; give "
+                             "more of the id",
+                             t->container, CLI_CONTAINER_SHORT, first->container,
+                             CLI_CONTAINER_SHORT, p->container);
+    }
+    return CLI_DONE;
+}
+
+static enum cli_exit nobody_inside(const struct gcd_ipc_process_list *l,
+                                   const struct cli_target_args *t)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->count; i++)
+        any = any || cli_container_fits("", l->items[i].container, t->container);
+    if (!any)
+        return cli_error(CLI_FAILED, NULL,
+                         "no .NET process is in a container \"%s\": give at least 4 digits of its "
+                         "id%s; see gcdumpc ps",
+                         t->container, unnamed(l));
+    return cli_error(CLI_FAILED, NULL,
+                     "no .NET process in container \"%s\" fits --name or --pid (its number inside "
+                     "the container)%s; see gcdumpc ps",
+                     t->container, unnamed(l));
+}
+
 static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name)
 {
     char meant[CLI_MEANT_BYTES];
@@ -80,14 +129,38 @@ static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *na
                      cli_meant(&near, "", meant), unnamed(l));
 }
 
-static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name,
+/* Says which of the processes that fit T equally well there are. */
+static enum cli_exit too_many(const struct gcd_ipc_process_list *l, const struct cli_target_args *t,
+                              int best, size_t n)
+{
+    bool inside = t->container != NULL;
+    enum cli_exit e =
+        inside ? cli_error(CLI_USAGE, NULL,
+                           "%zu processes of container \"%s\" fit; choose one with --name, or with "
+                           "--pid and its number inside, the second one:",
+                           n, t->container)
+               : cli_error(CLI_USAGE, NULL,
+                           "%zu processes are called \"%s\"; choose one with --pid:", n, t->name);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct gcd_ipc_process *p = &l->items[i];
+        if (cli_target_fits(p, t) != best)
+            continue;
+        if (inside)
+            cli_say_more("%10" PRIu32 " %7" PRIu32 "  %s", p->pid, p->inner_pid, p->command_line);
+        else
+            cli_say_more("%10" PRIu32 "  %s", p->pid, p->command_line);
+    }
+    return e;
+}
+
+static enum cli_exit choose(const struct gcd_ipc_process_list *l, const struct cli_target_args *t,
                             struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
 {
     const struct gcd_ipc_process *found = NULL;
     size_t n = 0;
     int best = 1;
     for (size_t i = 0; i < l->count; i++) {
-        int how = cli_target_fits(&l->items[i], name);
+        int how = cli_target_fits(&l->items[i], t);
         if (how > best) {
             best = how;
             n = 0;
@@ -97,16 +170,13 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
             n++;
         }
     }
+    enum cli_exit clear = cli_target_is_clear(l, t);
+    if (clear != CLI_DONE)
+        return clear;
     if (n == 0)
-        return nobody(l, name);
-    if (n > 1) {
-        enum cli_exit e = cli_error(
-            CLI_USAGE, NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
-        for (size_t i = 0; i < l->count; i++)
-            if (cli_target_fits(&l->items[i], name) == best)
-                cli_say_more("%10" PRIu32 "  %s", l->items[i].pid, l->items[i].command_line);
-        return e;
-    }
+        return t->container != NULL ? nobody_inside(l, t) : nobody(l, t->name);
+    if (n > 1)
+        return too_many(l, t, best, n);
     *ret_pid = found->pid;
     if (found->pid != 0)
         cli_name_process(d, found->pid);
@@ -122,14 +192,14 @@ enum cli_exit cli_list_processes(struct gcd_ipc_process_list *ret)
     return gcd_ipc_list(&options, ret, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
 }
 
-static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path,
+static enum cli_exit by_list(const struct cli_target_args *t, struct cli_dump *d, char *ret_path,
                              uint32_t *ret_pid)
 {
     struct gcd_ipc_process_list l;
     enum cli_exit e = cli_list_processes(&l);
     if (e != CLI_DONE)
         return e;
-    e = choose(&l, name, d, ret_path, ret_pid);
+    e = choose(&l, t, d, ret_path, ret_pid);
     gcd_ipc_list_done(&l);
     return e;
 }
@@ -175,11 +245,11 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
 {
     uint32_t pid = (uint32_t)args->target.pid;
     ret_path[0] = '\0';
-    d->subject = args->target.name;
+    d->subject = cli_target_text(&args->target);
     if (args->target.port != NULL)
         return by_port(args->target.port, d, ret_path);
-    if (args->target.name != NULL) {
-        enum cli_exit e = by_name(args->target.name, d, ret_path, &pid);
+    if (args->target.name != NULL || args->target.container != NULL) {
+        enum cli_exit e = by_list(&args->target, d, ret_path, &pid);
         if (e != CLI_DONE || ret_path[0] != '\0')
             return e;
         /* no usable socket: the search below reports why */

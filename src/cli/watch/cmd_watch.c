@@ -54,9 +54,13 @@ static bool is_wanted(const struct watch *w, const struct gcd_ipc_process *p)
     const struct cli_target_args *t = &w->args->target;
     if (p->pid == 0 || p->pid == (uint32_t)getpid())
         return false;
-    if (t->pid != 0)
-        return p->pid == t->pid;
-    return t->name == NULL || cli_target_fits(p, t->name) > 0;
+    return cli_target_fits(p, t) > 0;
+}
+
+/* The process that --pid names; 0 = there may be several, or later ones. */
+static uint64_t only_pid(const struct watch *w)
+{
+    return w->args->target.container == NULL ? w->args->target.pid : 0;
 }
 
 static bool is_watched(const struct watch *w, uint32_t pid)
@@ -108,24 +112,25 @@ static enum cli_exit find(struct watch *w, uint64_t now_ms)
     struct gcd_error err = GCD_ERROR_INIT;
     enum cli_exit e = CLI_DONE;
     w->find_ms = now_ms + FIND_MS;
-    if (w->args->target.pid != 0 && w->count > 0)
+    if (only_pid(w) != 0 && w->count > 0)
         return CLI_DONE; /* there will be no other */
     gcd_status st = gcd_ipc_finder_next(w->finder, now_ms, &options, &l, &err);
     if (st == GCD_E_CANCELED)
         return CLI_DONE;
     if (st != GCD_OK)
         return cli_fail(NULL, &err);
+    e = cli_target_is_clear(&l, &w->args->target);
     for (size_t i = 0; i < l.count && e == CLI_DONE; i++)
         if (is_wanted(w, &l.items[i]) && !is_watched(w, l.items[i].pid))
             e = add(w, &l.items[i], now_ms);
     gcd_ipc_list_done(&l);
-    if (e == CLI_DONE && w->count == 0 && w->args->target.pid != 0)
+    if (e == CLI_DONE && w->count == 0 && only_pid(w) != 0)
         return cli_error(CLI_FAILED, NULL,
                          "process %" PRIu64 " is no .NET process that can be dumped; see gcdumpc "
                          "ps",
-                         w->args->target.pid);
+                         only_pid(w));
     if (w->count == 0 && !w->said_none && !w->args->quiet) {
-        cli_say(w->args->target.name, "no such process yet; waiting for it");
+        cli_say(cli_target_text(&w->args->target), "no such process yet; waiting for it");
         w->said_none = true;
     }
     return e;
@@ -227,7 +232,7 @@ static void end_children(struct watch *w)
 static bool is_over(const struct watch *w)
 {
     return atomic_load(&cli_canceled) || (w->args->watch.once && w->dumps > 0) ||
-           (w->args->target.pid != 0 && w->count == 0);
+           (only_pid(w) != 0 && w->count == 0);
 }
 
 static enum cli_exit run(struct watch *w)

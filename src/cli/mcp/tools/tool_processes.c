@@ -38,6 +38,8 @@ static json_t *process_row(struct mcp_call *c, const struct gcd_ipc_process *p)
     mcp_put(o, "uptime_s", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms / 1000) : json_null());
     mcp_put(o, "answer", json_string(cli_process_answer(p)));
     mcp_put_name(c, o, "command_line", p->command_line);
+    if (p->container[0] != '\0')
+        cli_json_put_container(o, p);
     return o;
 }
 
