@@ -24,12 +24,26 @@ struct place {
     uint64_t bytes;
 };
 
+/* How a suspect has grown. */
+struct growth {
+    bool known; /* the older dump has a suspect of the same kind and place */
+    uint64_t bytes_before, bytes;
+    uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
+    uint64_t objects[2]; /* of that type, in the older and in the newer heap */
+    uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
+    double share;        /* of the growth of the heap; 0 = the heap has grown by less */
+    bool worth;          /* a tenth of that growth, or any if the heap has not grown */
+};
+
 struct answer_older {
     struct gcd_alloc alloc;
     struct gcd_diff *types;
     struct place *places;
     size_t place_count, place_room;
     uint64_t heap_bytes[2];
+    const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
+    struct growth *growths;
+    size_t *order, growth_count;
 };
 
 void answer_older_free(struct answer_older *o)
@@ -40,6 +54,8 @@ void answer_older_free(struct answer_older *o)
     for (size_t i = 0; i < o->place_count; i++)
         gcd_mem_free(&alloc, o->places[i].name, o->places[i].name_bytes);
     gcd_mem_free(&alloc, o->places, o->place_room * sizeof *o->places);
+    gcd_mem_free(&alloc, o->growths, o->growth_count * sizeof *o->growths);
+    gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
     gcd_diff_free(o->types);
     gcd_mem_free(&alloc, o, sizeof *o);
 }
@@ -95,14 +111,6 @@ gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_su
     return GCD_OK;
 }
 
-gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
-                              const struct gcd_suspects *suspects, struct gcd_error *err)
-{
-    o->heap_bytes[1] = gcd_suspects_heap_bytes(suspects);
-    GCD_TRY(add_types(o, newer, err));
-    return gcd_diff_match(o->types, err);
-}
-
 uint64_t answer_older_heap_bytes(const struct answer_older *o)
 {
     return o->heap_bytes[0];
@@ -126,10 +134,10 @@ static const struct gcd_diff_row *row_of(const struct answer_older *o, const cha
     return NULL;
 }
 
-struct answer_growth answer_growth_of(const struct answer_older *o, const struct gcd_session *newer,
-                                      const struct gcd_suspect *s)
+static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
+                                 const struct gcd_suspect *s)
 {
-    struct answer_growth g = { .type = type_of_many(s), .bytes = s->bytes };
+    struct growth g = { .type = type_of_many(s), .bytes = s->bytes };
     const struct gcd_diff_row *row =
         g.type != GCD_TYPE_NONE ? row_of(o, gcd_names_plain(gcd_session_names(newer), g.type))
                                 : NULL;
@@ -155,31 +163,57 @@ struct answer_growth answer_growth_of(const struct answer_older *o, const struct
     return g;
 }
 
-bool answer_order_by_growth(const struct answer_older *o, const struct gcd_session *newer,
-                            const struct gcd_suspects *suspects, size_t *order, size_t *ret_worth)
+static void sort_by_growth(struct answer_older *o)
+{
+    for (size_t i = 0; i < o->growth_count; i++) {
+        size_t at = i;
+        for (; at > 0 && o->growths[o->order[at - 1]].grown < o->growths[i].grown; at--)
+            o->order[at] = o->order[at - 1];
+        o->order[at] = i;
+    }
+}
+
+gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
+                              const struct gcd_suspects *suspects, struct gcd_error *err)
 {
     size_t n = gcd_suspects_count(suspects);
-    uint64_t *grown = gcd_mem_new_array(&o->alloc, n + 1, sizeof *grown);
+    o->heap_bytes[1] = gcd_suspects_heap_bytes(suspects);
+    GCD_TRY(add_types(o, newer, err));
+    GCD_TRY(gcd_diff_match(o->types, err));
+    o->growths = gcd_mem_new_array(&o->alloc, n, sizeof *o->growths);
+    o->order = gcd_mem_new_array(&o->alloc, n, sizeof *o->order);
+    o->growth_count = n;
+    if ((o->growths == NULL || o->order == NULL) && n > 0)
+        return gcd_fail_nomem(err, "comparing suspects");
+    o->newer = suspects;
+    for (size_t i = 0; i < n; i++)
+        o->growths[i] = find_growth(o, newer, gcd_suspects_get(suspects, i));
+    sort_by_growth(o);
+    return GCD_OK;
+}
+
+/* Of one of the matched suspects, or of the largest consumer. */
+static struct growth growth_of(const struct answer_older *o, const struct gcd_session *newer,
+                               const struct gcd_suspect *s)
+{
+    for (size_t i = 0; i < o->growth_count; i++)
+        if (gcd_suspects_get(o->newer, i) == s)
+            return o->growths[i];
+    return find_growth(o, newer, s);
+}
+
+const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth)
+{
     *ret_worth = 0;
-    for (size_t i = 0; i < n && grown != NULL; i++) {
-        const struct answer_growth g = answer_growth_of(o, newer, gcd_suspects_get(suspects, i));
-        size_t at = i;
-        *ret_worth += g.worth;
-        for (; at > 0 && grown[at - 1] < g.grown; at--) {
-            order[at] = order[at - 1];
-            grown[at] = grown[at - 1];
-        }
-        order[at] = i;
-        grown[at] = g.grown;
-    }
-    gcd_mem_free(&o->alloc, grown, (n + 1) * sizeof *grown);
-    return grown != NULL;
+    for (size_t i = 0; i < o->growth_count; i++)
+        *ret_worth += o->growths[i].worth;
+    return o->order;
 }
 
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s)
 {
-    const struct answer_growth g = answer_growth_of(of->older, of->session, s);
+    const struct growth g = growth_of(of->older, of->session, s);
     char step[GCD_ASYNC_STEP_BYTES], share[48] = "", bytes[GCD_TEXT_SIZE_BYTES],
                                      count[GCD_ASYNC_STEP_BYTES + 64] = "";
     if (g.known) {
@@ -204,7 +238,7 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s)
 {
-    const struct answer_growth g = answer_growth_of(of->older, of->session, s);
+    const struct growth g = growth_of(of->older, of->session, s);
     const char *advice = s->advice + (g.grown > 0 ? s->advice_condition : 0);
     if (advice == s->advice)
         answer_text(a, "advice", advice);

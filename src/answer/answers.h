@@ -206,20 +206,8 @@ gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *
                               const struct gcd_suspects *suspects, struct gcd_error *err);
 uint64_t answer_older_heap_bytes(const struct answer_older *o);
 
-struct answer_growth {
-    bool known; /* the older dump has a suspect of the same kind and place */
-    uint64_t bytes_before, bytes;
-    uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
-    uint64_t objects[2]; /* of that type, in the older and in the newer heap */
-    uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
-    double share;        /* of the growth of the heap; 0 = the heap has grown by less */
-    bool worth;          /* a tenth of that growth, or any if the heap has not grown */
-};
-struct answer_growth answer_growth_of(const struct answer_older *o, const struct gcd_session *newer,
-                                      const struct gcd_suspect *s);
-/* Fills ORDER[number of SUSPECTS], the most grown first; *RET_WORTH of them are worth a word. */
-bool answer_order_by_growth(const struct answer_older *o, const struct gcd_session *newer,
-                            const struct gcd_suspects *suspects, size_t *order, size_t *ret_worth);
+/* The numbers of the newer suspects, the most grown first; *RET_WORTH of them are worth a word. */
+const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth);
 
 /* ---- answer_suspects.c ---- */
 

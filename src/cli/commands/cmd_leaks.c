@@ -47,7 +47,7 @@ struct leaks {
     /* the dump before, and the suspects by growth since then; NULL = none was given */
     struct answer_older *older;
     const char *older_file;
-    size_t *order;
+    const size_t *order;
     enum cli_exit older_judged;
 };
 
@@ -428,13 +428,10 @@ static enum cli_exit read_older(struct leaks *l, const struct cli_args *args)
 static enum cli_exit compare(struct leaks *l, bool all)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    size_t n = gcd_suspects_count(l->suspects), worth = 0;
+    size_t worth;
     if (answer_older_match(l->older, l->d.session, l->suspects, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
-    l->order = calloc(n + 1, sizeof *l->order);
-    if (l->order == NULL ||
-        !answer_order_by_growth(l->older, l->d.session, l->suspects, l->order, &worth))
-        return cli_no_memory(l->d.subject);
+    l->order = answer_order_by_growth(l->older, &worth);
     if (!all && worth < l->shown)
         l->shown = worth;
     return CLI_DONE;
@@ -532,7 +529,6 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
         e = cli_finish(args, &l.d, print_leaks(&l), gcd_dominators_pseudo_roots(l.dominators));
     answer_free(l.jam);
     answer_older_free(l.older);
-    free(l.order);
     cli_close(&l.d);
     return e == CLI_DONE ? l.older_judged : e;
 }

@@ -1,8 +1,6 @@
 /*
  * suspects: possible leaks, in the sentences of the command leaks.
  */
-#include <stdlib.h>
-
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -49,12 +47,10 @@ static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of
 struct grown {
     struct gcd_suspects *before, *now;
     struct answer_older *older;
-    size_t *order, count; /* the suspects that grew, of NOW */
 };
 
 static void grown_done(struct grown *g)
 {
-    free(g->order);
     answer_older_free(g->older);
     gcd_suspects_free(g->before);
     gcd_suspects_free(g->now);
@@ -73,17 +69,10 @@ static gcd_status find_grown(struct mcp_call *c, struct gcd_session *older, stru
                                        &g->now, err);
     if (st == GCD_OK)
         st = answer_older_new(older, g->before, &g->older, err);
-    if (st == GCD_OK)
-        st = answer_older_match(g->older, newer, g->now, err);
-    if (st != GCD_OK)
-        return st;
-    g->order = calloc(gcd_suspects_count(g->now) + 1, sizeof *g->order);
-    return g->order != NULL && answer_order_by_growth(g->older, newer, g->now, g->order, &g->count)
-               ? GCD_OK
-               : GCD_E_NOMEM;
+    return st == GCD_OK ? answer_older_match(g->older, newer, g->now, err) : st;
 }
 
-/* What grew from SINCE to the heap of the call; CELLS: of all suspects. */
+/* What grew from SINCE to the heap of the call; ALL: the answer about the newer heap alone. */
 static enum mcp_outcome put_grown(struct mcp_call *c, const struct mcp_heap *since,
                                   const struct answer_of_suspects *all)
 {
@@ -97,11 +86,10 @@ static enum mcp_outcome put_grown(struct mcp_call *c, const struct mcp_heap *sin
     if (st == GCD_OK) {
         of.suspects = of.shown = g.now;
         of.older = g.older;
-        of.order = g.order;
-        of.ordered = g.count;
+        of.order = answer_order_by_growth(g.older, &of.ordered);
         st = answer_suspects(&of, &a, &err);
         cli_json_count(c->out, "older_heap_bytes", answer_older_heap_bytes(g.older));
-        if (g.count == 0)
+        if (of.ordered == 0)
             cli_json_put_text(c->out, "none", ANSWER_NOT_GROWN);
     }
     if (st == GCD_OK && since->incomplete != NULL)
