@@ -5,7 +5,7 @@
 static void number(struct tb_bytes *b, uint64_t v, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
-        tb_put(b, &(uint8_t){ (uint8_t)(v >> 8 * i) }, 1);
+        tb_put(b, &(uint8_t){ (uint8_t)(i < 8 ? v >> 8 * i : 0) }, 1);
 }
 
 static void section(struct tb_bytes *b, uint32_t type, uint64_t off, uint64_t n, uint32_t link)
