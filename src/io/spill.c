@@ -237,6 +237,14 @@ const struct gcd_alloc *gcd_spill_alloc(const struct gcd_spill *s)
     return &s->alloc;
 }
 
+void gcd_spill_lower_budget(struct gcd_spill *s, uint64_t budget_bytes)
+{
+    if (budget_bytes < GCD_SPILL_BUDGET_MIN)
+        budget_bytes = GCD_SPILL_BUDGET_MIN;
+    if (budget_bytes < s->budget)
+        s->budget = budget_bytes;
+}
+
 static gcd_status check_folder(const char *folder, uint64_t bytes, struct gcd_error *err)
 {
     int fd;

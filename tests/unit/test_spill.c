@@ -160,6 +160,28 @@ static void test_growth_above_the_budget(void **state)
 
 /* All sizes, with or without another block after it, growing and shrinking, and across the limit to
  * small blocks. */
+static void test_a_lower_budget(void **state)
+{
+    (void)state;
+    struct gcd_spill *s = budget_of(BUDGET, folders);
+    const size_t half = BUDGET / 2;
+    void *a = resize(s, NULL, 0, half - HEAD);
+    gcd_spill_lower_budget(s, 1); /* at least GCD_SPILL_BUDGET_MIN, which A has */
+    void *b = resize(s, NULL, 0, GCD_SPILL_BLOCK);
+    assert_false(in_file(a));
+    assert_true(in_file(b));
+    assert_null(resize(s, b, GCD_SPILL_BLOCK, 0));
+    gcd_spill_lower_budget(s, BUDGET); /* is no lower one */
+    b = resize(s, NULL, 0, GCD_SPILL_BLOCK);
+    assert_true(in_file(b));
+    assert_null(resize(s, a, half - HEAD, 0)); /* what was given back counts again */
+    a = resize(s, NULL, 0, half - HEAD);
+    assert_false(in_file(a));
+    assert_null(resize(s, a, half - HEAD, 0));
+    assert_null(resize(s, b, GCD_SPILL_BLOCK, 0));
+    gcd_spill_free(s);
+}
+
 static void test_resize(void **state)
 {
     (void)state;
@@ -435,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_small_budget),
         cmocka_unit_test(test_what_is_spilled),
         cmocka_unit_test(test_growth_above_the_budget),
+        cmocka_unit_test(test_a_lower_budget),
         cmocka_unit_test(test_resize),
         cmocka_unit_test(test_no_left_overs),
         cmocka_unit_test(test_room_is_reserved),

@@ -53,6 +53,10 @@ void gcd_spill_free(struct gcd_spill *s);
 /* Valid as long as S. */
 const struct gcd_alloc *gcd_spill_alloc(const struct gcd_spill *s);
 
+/* A smaller budget for the blocks from now on, at least GCD_SPILL_BUDGET_MIN; a larger one is
+ * ignored.  Not while other threads use S. */
+void gcd_spill_lower_budget(struct gcd_spill *s, uint64_t budget_bytes);
+
 /*
  * Checks whether NEED_BYTES could be allocated now.  RET_FOLDER is the folder for files, NULL if
  * the budget suffices. GCD_E_IO: no folder can hold the files, or their disks do not have enough
