@@ -112,7 +112,7 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
             options->stacks ? GCD_WIRE_RUNDOWN_METHODS : GCD_WIRE_RUNDOWN_LOADER;
         collect.stackwalk = options->stacks;
         /* A runtime that waits for its reader would wait for a stopped or killed one, too:
-         * measured, .NET 11, it then hangs for good, with all its threads suspended (../README.md).
+         * measured, .NET 11, it then hangs, with all its threads suspended (../README.md).
          */
         collect.block = false;
         break;

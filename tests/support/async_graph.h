@@ -51,8 +51,9 @@ struct async_object {
 #define ARRAY         "System.Object[]"
 #define SENTINEL      "System.Object"
 
-/* nested types without their outer ones; everything is in generation 2 */
+/* nested types without their outer ones; everything is in generation 2; but object I in 0 */
 enum { ASYNC_BARE = 1, ASYNC_RANGES = 2 };
+#define ASYNC_YOUNG(i) (ASYNC_RANGES | (i) << 8)
 
 /* Each object has 100 bytes.  Free with gcd_graph_free; aborts when memory runs out. */
 struct gcd_graph *async_graph(const struct async_object *objects, size_t n, unsigned flags);

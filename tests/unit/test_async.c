@@ -430,6 +430,30 @@ static void where_many_calls_wait(void **state)
     }
 }
 
+/* A loop that waits again and again is old, but what it waits for is new each time. */
+static void since_when_it_waits(void **state)
+{
+    static const struct async_object objects[] = {
+        OBJECT("Shop.Kept", 1, 4),
+        OBJECT(CALL, 1, 2), /* awaits 2 */
+        OBJECT(TASK "+WhenAllPromise", 1),
+        LEAF("Shop.Unused"),
+        OBJECT("Shop.Kept", 5, 6),
+        OBJECT(TASK, 2), /* these wake the promise */
+        OBJECT(TASK, 2),
+    };
+    static const uint64_t old[] = { 2, 0, 0, 2, 2, 1, 1 }; /* of two stacks, without object I */
+    (void)state;
+    for (unsigned young = 0; young < 7; young++) {
+        struct gcd_graph *g = async_graph(objects, 7, ASYNC_YOUNG(young)); /* 0: none */
+        struct gcd_async *a = find(g, NULL);
+        assert_int_equal(gcd_async_totals(a).stacks, 2);
+        assert_int_equal(gcd_async_totals(a).old_stacks, old[young]);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
 static void totals(void **state)
 {
     static const struct async_object objects[] = {
@@ -800,6 +824,7 @@ int main(void)
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),
+        cmocka_unit_test(since_when_it_waits),
         cmocka_unit_test(totals),
         cmocka_unit_test(a_million_in_one_list),
         cmocka_unit_test(chains_of_a_million),

@@ -85,8 +85,8 @@ struct gcd_async_frame {
     /* includes what waits for it: more than 256 frames, or too many stacks */
     bool cut;
     uint64_t stacks; /* stacks that end here: nobody waits for them.  Saturates */
-    /* of these, stacks whose outermost operation has survived a collection before that of the dump
-     */
+    /* of these, stacks all of whose operations, and what they wait for, have survived a collection
+     * before that of the dump: they have waited since then, or wait for what is older than they */
     uint64_t old_stacks;
     /* kept alive only by these stacks; an object counts once.  Saturates */
     uint64_t bytes;

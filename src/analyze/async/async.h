@@ -94,6 +94,7 @@ struct async_op {
     uint32_t awaits;
     /* a label; LABEL_NONE for an operation made of others, whose children are in the pairs */
     uint32_t leaf;
+    uint32_t awaited;    /* the object of the leaf; GCD_NODE_NONE = none */
     uint8_t type, flags; /* enum async_type */
 };
 

@@ -87,6 +87,7 @@ static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct g
         .waker = GCD_NODE_NONE,
         .awaits = OP_NONE,
         .leaf = LABEL_NONE,
+        .awaited = GCD_NODE_NONE,
         .type = (uint8_t)async_type_of(a, node),
     };
     a->is_op[node >> 6] |= UINT64_C(1) << (node & 63);

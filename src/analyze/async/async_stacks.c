@@ -26,6 +26,7 @@
 struct part {
     uint32_t frame, next;
     uint64_t stacks, bytes;
+    uint64_t old;  /* of these, stacks of old objects only */
     bool probable; /* the operation probably waits for the frame */
 };
 
@@ -88,21 +89,26 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
 
 /* ---- parts ---- */
 
+/* Has NODE certainly survived a collection before that of the dump?  NODE may be GCD_NODE_NONE. */
+static bool is_old(const struct merge *m, uint32_t node)
+{
+    size_t hint = 0;
+    if (m->ages == NULL || node == GCD_NODE_NONE)
+        return false;
+    unsigned age = gcd_generations_find(m->ages, gcd_graph_node_address(m->a->g, node), &hint);
+    return age >= 2 && age != GCD_GENERATION_NONE;
+}
+
 /* Ends the stacks of PART at its frame: nothing waits for OP, or (OP_NONE) there are too many
  * stacks. */
 static void end_stacks(struct merge *m, uint32_t op, const struct part *part)
 {
     struct gcd_async_frame *f = &m->frames->items[part->frame];
-    size_t hint = 0;
     gcd_add_saturating(&f->stacks, part->stacks);
     gcd_add_saturating(&f->bytes, part->bytes);
     f->cut |= op == OP_NONE;
-    if (m->ages == NULL || op == OP_NONE)
-        return;
-    unsigned age =
-        gcd_generations_find(m->ages, gcd_graph_node_address(m->a->g, m->a->ops[op].node), &hint);
-    if (age >= 2 && age != GCD_GENERATION_NONE)
-        gcd_add_saturating(&f->old_stacks, part->stacks);
+    if (op != OP_NONE)
+        gcd_add_saturating(&f->old_stacks, part->old);
 }
 
 /* Gives PART to OP; stacks with the same frame are merged into one part. */
@@ -113,6 +119,7 @@ static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, stru
         struct part *p = &m->parts[i];
         if (p->frame == part.frame && p->probable == part.probable) {
             gcd_add_saturating(&p->stacks, part.stacks);
+            gcd_add_saturating(&p->old, part.old);
             gcd_add_saturating(&p->bytes, part.bytes);
             return GCD_OK;
         }
@@ -136,11 +143,16 @@ static gcd_status hand_over(struct merge *m, uint32_t op, struct part part, stru
     return GCD_OK;
 }
 
-/* Begins a stack: OP waits for LABEL. */
-static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, bool probable,
-                              struct gcd_error *err)
+/*
+ * Begins a stack: OP waits for LABEL, which is AWAITED (GCD_NODE_NONE: nothing that has an age).
+ * Whoever waits again and again in a loop has an old operation, but awaits something new.
+ */
+static gcd_status begin_stack(struct merge *m, uint32_t op, uint32_t label, uint32_t awaited,
+                              bool probable, struct gcd_error *err)
 {
-    struct part part = { .stacks = 1, .probable = probable };
+    struct part part = { .stacks = 1,
+                         .old = awaited == GCD_NODE_NONE || is_old(m, awaited),
+                         .probable = probable };
     GCD_TRY(frame(m, NONE, label, false, &part.frame, err));
     return hand_over(m, op, part, err);
 }
@@ -212,14 +224,14 @@ static gcd_status begin_stacks(struct merge *m, uint32_t op, struct gcd_error *e
     struct async_op *o = &a->ops[op];
     size_t n = 0;
     if (o->leaf != LABEL_NONE)
-        return begin_stack(m, op, o->leaf, (o->flags & OP_PROBABLE) != 0, err);
+        return begin_stack(m, op, o->leaf, o->awaited, (o->flags & OP_PROBABLE) != 0, err);
     const struct async_pair *pairs = o->awaits == OP_NONE ? async_pairs(a, op, &n) : NULL;
     for (size_t i = 0; i < n; i++) {
         uint32_t label;
         if (async_op_of(a, pairs[i].child) != OP_NONE)
             continue;
         GCD_TRY(async_leaf(a, pairs[i].child, &label, err));
-        GCD_TRY(begin_stack(m, op, label, pairs[i].probable, err));
+        GCD_TRY(begin_stack(m, op, label, pairs[i].child, pairs[i].probable, err));
     }
     return GCD_OK;
 }
@@ -270,12 +282,14 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
     uint32_t label = a->label_of[gcd_graph_node_type(a->g, o->node)], next;
     uint32_t callback = o->type == TYPE_CONTINUE_WITH ? async_callback(a, o->node) : LABEL_NONE;
     uint64_t own = a->bytes[op];
+    bool old = is_old(m, o->node);
     o->flags |= OP_DONE;
     for (uint32_t i = m->parts_of[op]; i != NONE; i = next) {
         struct part part = m->parts[i];
         next = part.next;
         m->parts[i].next = m->free_parts;
         m->free_parts = i;
+        part.old = old ? part.old : 0;
         gcd_add_saturating(&part.bytes, own);
         own = 0;
         if (o->type != TYPE_AS_TASK) /* its frame would tell nothing */
@@ -314,7 +328,7 @@ static gcd_status merge(struct merge *m, struct gcd_error *err)
     for (uint32_t op = 0; op < m->a->op_count; op++)
         if ((m->a->ops[op].flags & OP_DONE) == 0) {
             m->left[op] = 0;
-            GCD_TRY(begin_stack(m, op, LABEL_CIRCLE, false, err));
+            GCD_TRY(begin_stack(m, op, LABEL_CIRCLE, GCD_NODE_NONE, false, err));
             m->queue[m->end++] = op;
             GCD_TRY(take_all(m, err));
         }

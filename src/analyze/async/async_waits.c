@@ -94,6 +94,7 @@ static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable
     o->awaits = async_op_of(a, node);
     o->flags |= probable ? OP_PROBABLE : 0;
     o->leaf = LABEL_NONE;
+    o->awaited = node;
     return o->awaits == OP_NONE ? async_leaf(a, node, &o->leaf, err) : GCD_OK;
 }
 
