@@ -60,12 +60,14 @@ struct gcd_graph *async_graph(const struct async_object *objects, size_t n, unsi
              gcd_build_edge_nodes(b, objects[i].refs, objects[i].count, NULL) == GCD_OK);
     struct gcd_root root = { .kind = GCD_ROOT_HANDLE, .node = 0, .type = 0, .name = "" };
     must(gcd_build_root(b, &root, NULL) == GCD_OK);
-    for (size_t i = 0; i < n && (flags & ASYNC_RANGES) != 0; i++) {
-        struct gcd_range range = { .generation = i > 0 && i == flags >> 8 ? 0 : 2,
-                                   .start = 0x10000 + 104 * i,
-                                   .used_bytes = 104,
-                                   .reserved_bytes = 104 };
+    size_t young = flags >> 8, ends[] = { young, young + 1, n };
+    for (size_t i = young > 0 ? 0 : 2, from = 0; i < 3 && (flags & ASYNC_RANGES) != 0; i++) {
+        struct gcd_range range = { .generation = i == 1 ? 0 : 2,
+                                   .start = 0x10000 + 104 * from,
+                                   .used_bytes = 104 * (ends[i] - from),
+                                   .reserved_bytes = 104 * (ends[i] - from) };
         must(gcd_build_range(b, &range, NULL) == GCD_OK);
+        from = ends[i];
     }
     must(gcd_build_seal(b, &g, NULL) == GCD_OK);
     free(types);

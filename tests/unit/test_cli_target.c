@@ -201,7 +201,7 @@ static void what_docker_calls_a_container(void **state)
     (void)state;
     static const char *const folders[] = { "var", "var/lib", "var/lib/docker",
                                            "var/lib/docker/containers",
-                                           "var/lib/docker/containers/" ID_A };
+                                           ("var/lib/docker/containers/" ID_A) };
     static const char file[] = "var/lib/docker/containers/" ID_A "/config.v2.json",
                       good[] = "{\"State\":{},\"Name\":\"/cafe\"}", bad[] = "[{\"Name\"";
     char dir[FOLDER_BYTES], name[CLI_CONTAINER_NAME_BYTES];
