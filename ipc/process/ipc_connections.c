@@ -15,6 +15,7 @@
 
 #include "base/safe_open.h"
 
+#define READINGS   4
 #define LISTENING  1   /* SS_UNCONNECTED of linux/net.h: a name, and nobody at the other end */
 #define CONNECTED  3   /* SS_CONNECTED */
 #define LINE_BYTES 512 /* 54 bytes and the path, which has at most 108 */
@@ -51,21 +52,31 @@ uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket
     return whole ? count : GCD_IPC_UNKNOWN;
 }
 
+/* Finds a line with NAME in PATH, once; LINE holds it. */
+static const char *find_listening(const char *path, const char *name, char line[LINE_BYTES])
+{
+    const char *found = NULL;
+    FILE *f = fopen(path, "re");
+    while (f != NULL && found == NULL && fgets(line, LINE_BYTES, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        found = path_in(line, LISTENING, name);
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return found;
+}
+
 bool gcd_connections_listens(const char *proc, uint32_t pid, const char *name, char *ret,
                              size_t cap)
 {
     char path[64], line[LINE_BYTES];
     const char *found = NULL;
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
-    FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
-    while (f != NULL && found == NULL && fgets(line, sizeof line, f) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        found = path_in(line, LISTENING, name);
-    }
+    /* The kernel may skip lines while other sockets come and go. */
+    for (int i = 0; i < READINGS && found == NULL && n > 0 && (size_t)n < sizeof path; i++)
+        found = find_listening(path, name, line);
     if (found != NULL)
         (void)snprintf(ret, cap, "%s", found);
-    if (f != NULL)
-        (void)fclose(f);
     return found != NULL;
 }
 
