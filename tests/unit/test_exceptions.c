@@ -107,6 +107,7 @@ static const char *groups_of(const struct heap *h, bool values)
     static char text[2048];
     struct gcd_exceptions *e = NULL;
     size_t used = 0;
+    struct gcd_exception_totals sum = { .objects = 0 };
     assert_int_equal(
         gcd_exceptions_new(h->graph, h->fields, values ? h->values : NULL, NULL, &e, &err), GCD_OK);
     text[0] = '\0';
@@ -122,7 +123,12 @@ static const char *groups_of(const struct heap *h, bool values)
                              (unsigned)x->count, (unsigned)x->thrown, types[x->type].name, shown[0],
                              x->inner_type != GCD_TYPE_NONE ? types[x->inner_type].name : "-",
                              shown[1], (unsigned)x->node);
+        sum.objects += x->count;
+        sum.thrown += x->thrown;
     }
+    struct gcd_exception_totals totals = gcd_exceptions_totals(e);
+    assert_int_equal(totals.objects, sum.objects);
+    assert_int_equal(totals.thrown, sum.thrown);
     gcd_exceptions_free(e);
     return text;
 }
