@@ -131,13 +131,10 @@ gcd_status gcd_bundle_open(struct gcd_input *in, const struct gcd_alloc *alloc,
     _Static_assert(SCAN_STEP <= META_PAGES * META_PAGE_BYTES,
                    "the pages are not used before the mark is found");
     b->alloc = a;
-    b->w.in = in;
-    b->w.size = gcd_input_size(in);
-    b->w.err = (struct gcd_error)GCD_ERROR_INIT;
-    b->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
+    meta_show(&b->w, in, 0, UINT64_MAX);
     uint64_t header = 0;
-    gcd_status st = b->w.pages == NULL ? gcd_fail_nomem(err, "opening a bundle")
-                                       : find_header(b, b->w.pages, &header, err);
+    gcd_status st = meta_open(&b->w, &a) ? find_header(b, b->w.pages, &header, err)
+                                         : gcd_fail_nomem(err, "opening a bundle");
     if (st == GCD_OK) {
         read_header(b, header);
         st = meta_status(&b->w, err);
@@ -154,7 +151,7 @@ void gcd_bundle_free(struct gcd_bundle *b)
     if (b == NULL)
         return;
     struct gcd_alloc a = b->alloc;
-    gcd_mem_free(&a, b->w.pages, META_PAGES * META_PAGE_BYTES);
+    meta_close(&b->w, &a);
     gcd_mem_free(&a, b, sizeof *b);
 }
 

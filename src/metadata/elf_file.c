@@ -139,17 +139,12 @@ gcd_status elf_file_open(struct gcd_input *in, uint64_t off, uint64_t n,
                          struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    uint64_t size = gcd_input_size(in);
     struct elf_file *f = gcd_mem_new(&a, sizeof *f);
     if (f == NULL)
         return gcd_fail_nomem(err, "opening a program");
     f->alloc = a;
-    f->w.in = in;
-    f->w.base = off;
-    f->w.size = off > size ? 0 : size - off < n ? size - off : n;
-    f->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
-    begin(f);
-    if (f->w.pages == NULL)
+    meta_show(&f->w, in, off, n);
+    if (!meta_open(&f->w, &a))
         meta_fail(&f->w, GCD_E_NOMEM, GCD_OFF_NONE, "out of memory while opening a program");
     read_header(f);
     gcd_status st = meta_status(&f->w, err);
@@ -165,7 +160,7 @@ void elf_file_free(struct elf_file *f)
     if (f == NULL)
         return;
     struct gcd_alloc a = f->alloc;
-    gcd_mem_free(&a, f->w.pages, META_PAGES * META_PAGE_BYTES);
+    meta_close(&f->w, &a);
     gcd_mem_free(&a, f, sizeof *f);
 }
 

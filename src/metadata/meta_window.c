@@ -3,8 +3,31 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 static const uint8_t zeros[META_VIEW_MAX];
+
+void meta_show(struct meta_window *w, struct gcd_input *in, uint64_t off, uint64_t n)
+{
+    uint64_t size = gcd_input_size(in);
+    w->in = in;
+    w->base = off;
+    w->size = off > size ? 0 : size - off < n ? size - off : n;
+    memset(w->page, 0, sizeof w->page);
+}
+
+bool meta_open(struct meta_window *w, const struct gcd_alloc *alloc)
+{
+    w->st = GCD_OK;
+    w->err = (struct gcd_error)GCD_ERROR_INIT;
+    w->pages = gcd_mem_new_uncleared(alloc, META_PAGES, META_PAGE_BYTES);
+    return w->pages != NULL;
+}
+
+void meta_close(struct meta_window *w, const struct gcd_alloc *alloc)
+{
+    gcd_mem_free(alloc, w->pages, META_PAGES * META_PAGE_BYTES);
+}
 
 void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *what)
 {

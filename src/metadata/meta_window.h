@@ -8,9 +8,11 @@
 #ifndef GCD_METADATA_META_WINDOW_H
 #define GCD_METADATA_META_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gcdumpc/alloc.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
@@ -32,6 +34,13 @@ struct meta_window {
 struct meta_region {
     uint64_t off, n;
 };
+
+/* Lets W, zeroed, see the N bytes of IN from OFF on, or what there is of them; also another image
+ * later. */
+void meta_show(struct meta_window *w, struct gcd_input *in, uint64_t off, uint64_t n);
+/* Allocates the pages of W, which has no failure yet.  False: out of memory. */
+bool meta_open(struct meta_window *w, const struct gcd_alloc *alloc);
+void meta_close(struct meta_window *w, const struct gcd_alloc *alloc);
 
 /* N bytes at OFF of the image, valid until the next view; zeros after a failure.  N <=
  * META_VIEW_MAX.  GCD_E_TRUNCATED beyond the end. */

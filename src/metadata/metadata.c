@@ -76,17 +76,12 @@ gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n,
                              struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    uint64_t size = gcd_input_size(in);
     struct gcd_metadata *m = gcd_mem_new(&a, sizeof *m);
     if (m == NULL)
         return gcd_fail_nomem(err, "opening an image");
     m->alloc = a;
-    m->w.in = in;
-    m->w.base = off;
-    m->w.size = off > size ? 0 : size - off < n ? size - off : n;
-    m->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
-    meta_begin(m);
-    if (m->w.pages == NULL)
+    meta_show(&m->w, in, off, n);
+    if (!meta_open(&m->w, &a))
         meta_fail(&m->w, GCD_E_NOMEM, GCD_OFF_NONE, "out of memory while opening an image");
     struct meta_region r = pe_find_metadata(&m->w, &m->identity);
     meta_tables_open(&m->t, &m->w, r);
@@ -104,7 +99,7 @@ void gcd_metadata_free(struct gcd_metadata *m)
     if (m == NULL)
         return;
     struct gcd_alloc a = m->alloc;
-    gcd_mem_free(&a, m->w.pages, META_PAGES * META_PAGE_BYTES);
+    meta_close(&m->w, &a);
     gcd_mem_free(&a, m->names, m->names_bytes);
     gcd_mem_free(&a, m->text, m->text_cap);
     gcd_mem_free(&a, m, sizeof *m);

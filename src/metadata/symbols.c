@@ -90,15 +90,6 @@ static void open_pdb(struct gcd_symbols *s)
     lay_out_symbols(s, tables);
 }
 
-static void set_window(struct gcd_symbols *s, struct gcd_input *in, uint64_t off, uint64_t n)
-{
-    uint64_t size = gcd_input_size(in);
-    s->w.in = in;
-    s->w.base = off;
-    s->w.size = off > size ? 0 : size - off < n ? size - off : n;
-    memset(s->w.page, 0, sizeof s->w.page);
-}
-
 /* "MPDB", bytes u32, deflate data. */
 static gcd_status expand(struct gcd_symbols *s, struct gcd_error *err)
 {
@@ -121,7 +112,7 @@ static gcd_status expand(struct gcd_symbols *s, struct gcd_error *err)
                                      .bytes = bytes };
     GCD_TRY(gcd_input_new_spool(&options, &s->expanded, err));
     GCD_TRY(gcd_inflate_append(w->in, part, s->expanded, &s->alloc, err));
-    set_window(s, s->expanded, 0, UINT64_MAX);
+    meta_show(&s->w, s->expanded, 0, UINT64_MAX);
     return GCD_OK;
 }
 
@@ -146,11 +137,9 @@ gcd_status gcd_symbols_open(struct gcd_input *in, uint64_t off, uint64_t n,
     if (s == NULL)
         return gcd_fail_nomem(err, "opening symbols");
     s->alloc = a;
-    s->w.err = (struct gcd_error)GCD_ERROR_INIT;
-    set_window(s, in, off, n);
-    s->w.pages = gcd_mem_new_uncleared(&a, META_PAGES, META_PAGE_BYTES);
+    meta_show(&s->w, in, off, n);
     gcd_status st =
-        s->w.pages != NULL ? open_symbols(s, err) : gcd_fail_nomem(err, "opening symbols");
+        meta_open(&s->w, &a) ? open_symbols(s, err) : gcd_fail_nomem(err, "opening symbols");
     if (st == GCD_OK)
         *ret = s;
     else
@@ -164,7 +153,7 @@ void gcd_symbols_free(struct gcd_symbols *s)
         return;
     struct gcd_alloc a = s->alloc;
     gcd_input_free(s->expanded);
-    gcd_mem_free(&a, s->w.pages, META_PAGES * META_PAGE_BYTES);
+    meta_close(&s->w, &a);
     gcd_mem_free(&a, s, sizeof *s);
 }
 
