@@ -55,10 +55,7 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
     if (!gcd_graph_has_places(gcd_session_graph(of->session)))
         answer_hide(a, "thrown"); /* that a field is null would not be certain */
     if (of->view.values == NULL) {
-        answer_hide(a, "shown");
-        answer_hide(a, "text");
-        answer_hide(a, "cut");
-        answer_hide(a, "masked");
+        answer_hide_text(a);
         answer_hide(a, "stack_trace");
     }
     return GCD_OK;

@@ -98,6 +98,14 @@ void answer_put_text(struct answer *a, const struct gcd_text *t, const char *sec
     answer_text(a, "shown", answer_quoted(t->utf8, t->bytes, t->cut, SHOWN_CHARACTERS, shown));
 }
 
+void answer_hide_text(struct answer *a)
+{
+    answer_hide(a, "shown");
+    answer_hide(a, "text");
+    answer_hide(a, "cut");
+    answer_hide(a, "masked");
+}
+
 /* ---- what holds them ---- */
 
 /* "Shop.Country.Name", "elements of string[]", "static variable Shop.Names.s_all" */
@@ -177,9 +185,10 @@ gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
         put_holders(a, of, r->text, &next);
     }
     a->total = of->row_count;
-    static const char *const texts[] = { "shown", "text", "cut", "masked", "hash" };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (of->view.show == GCD_SHOW_EQUAL && (!arrays || i == 4))
-            answer_hide(a, texts[i]); /* who has the hash of a text can try texts */
+    if (of->view.show == GCD_SHOW_EQUAL) {
+        answer_hide(a, "hash"); /* who has the hash of a text can try texts */
+        if (!arrays)
+            answer_hide_text(a);
+    }
     return GCD_OK;
 }

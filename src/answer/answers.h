@@ -146,6 +146,8 @@ const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
 /* T in the columns "shown", "text", "cut" and "masked", but for what it looks like: SECRET, NULL =
  * nothing to hide. */
 void answer_put_text(struct answer *a, const struct gcd_text *t, const char *secret);
+/* Leaves these columns out: they are not known, or must not be seen. */
+void answer_hide_text(struct answer *a);
 
 /* ---- answer_exceptions.c ---- */
 

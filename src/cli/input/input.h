@@ -16,6 +16,9 @@
 #include "args.h"
 #include "exit.h"
 
+/* What helps against the loss of events, as the end of a sentence. */
+#define CLI_REMEDY_BYTES 600
+
 struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;   /* for a recording or a process */
@@ -39,7 +42,8 @@ struct cli_dump {
     const char *subject; /* file, socket or "process 1234", for messages */
     char process[40];    /* holds "process 1234" */
     uint32_t pid;        /* live: of the process; 0 = not known */
-    char remedy[600];    /* live: what helps against the loss of events; "" = nothing was lost */
+    /* live: "" = nothing was lost */
+    char remedy[CLI_REMEDY_BYTES];
     char no_values[200]; /* live: why values that were asked for are missing; "" = they are not */
     char name[256];      /* name of the program, for a dump that does not know it */
 };

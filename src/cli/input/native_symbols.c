@@ -2,12 +2,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "term/path.h"
 
 static const char *native_name(const struct gcd_summary *s, const struct gcd_module *m)
 {
-    const char *slash = strrchr(m->path, '/');
-    const char *name = slash != NULL ? slash + 1 : m->path;
+    const char *name = cli_path_name(m->path);
     return name[0] != '\0' ? name : s->process_name[0] != '\0' ? s->process_name : "PROGRAM";
 }
 

@@ -39,11 +39,8 @@ static uint64_t time_left_ms(const struct live *l)
  */
 static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
-    struct gcd_ipc_memory memory;
-    gcd_ipc_memory(l->pid, &memory);
-    struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->live.max_buffer_mb);
-    uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes,
-                                            gcd_dump_summary(a->dump)->trace.lost_events);
+    struct gcd_ipc_budget budget;
+    uint32_t mb = live_larger_buffer(l, a, (uint32_t)l->args->live.max_buffer_mb, &budget);
     if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
         cli_say(l->subject,
                 "events were lost, but no further attempt: %s cannot give more than %" PRIu32

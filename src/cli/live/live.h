@@ -68,12 +68,15 @@ bool live_buffer_is_too_large(const struct live *l, uint32_t buffer_mb);
 
 /* live_remedy.c: what helps a process that has no room for a larger buffer, as the end of a
  * sentence in RET: "; --direct …"; "" = unknown. */
-#define LIVE_REMEDY_BYTES 600
 struct live_attempt;
-const char *live_without_buffer(const struct live *l, char ret[static LIVE_REMEDY_BYTES]);
+const char *live_without_buffer(const struct live *l, char ret[static CLI_REMEDY_BYTES]);
+/* The buffer in MiB that could keep what A lost: MAX_MB (0 = no limit) and what the process can
+ * spare now bound it, as RET says; 0 = none. */
+uint32_t live_larger_buffer(const struct live *l, const struct live_attempt *a, uint32_t max_mb,
+                            struct gcd_ipc_budget *ret);
 /* The same after A lost events; also a larger buffer, if there is room for one. */
 const char *live_after_loss(const struct live *l, const struct live_attempt *a,
-                            char ret[static LIVE_REMEDY_BYTES]);
+                            char ret[static CLI_REMEDY_BYTES]);
 
 /* The space that a dump is expected to need. */
 struct live_place {

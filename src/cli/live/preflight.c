@@ -56,7 +56,7 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->live.max_buffer_mb);
     *ret_buffer_mb =
         args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
-    char remedy[LIVE_REMEDY_BYTES];
+    char remedy[CLI_REMEDY_BYTES];
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
         if (!args->live.force)
