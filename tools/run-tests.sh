@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in a release build
 #     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (10); it runs beside live if both are wanted
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (6); it runs beside live if both are wanted
 #
 # GCDUMPC_ANALYSERS: the steps of tools/analyse.sh to run (cppcheck).  Installs missing packages.
 # Ends with "N passed, N failed, N skipped"; exit status 1 if something failed.
@@ -24,9 +24,10 @@ sh tools/install-deps.sh --tests || exit 1
 mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
-# Packages and other builds that tests make compile the same sources with the same options, but for -Werror.
+# Packages and other builds that tests make compile the same sources with the same options, but for -Werror and the path of their build folder, which
+# -ffile-prefix-map removes.
 if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="$PWD/build-tests/ccache" CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=-Werror
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="$PWD/build-tests/ccache" CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-Werror -ffile-prefix-map=*'
 fi
 results=build-tests/results
 rm -rf "$results"
@@ -34,14 +35,14 @@ mkdir -p "$results"
 failed=0             # steps that are not tests
 passed=0
 
-# NAME, FOLDER, ctest options: runs tests, keeps log and result in $results.  One test more than processors at a time, because some tests wait.
+# NAME, FOLDER, ctest options: runs tests, keeps log and result in $results.  Two tests more than processors at a time, because some tests wait.
 # Other programs and a busy machine can disturb a test, so a second run counts.  The log shows the failure, and the last lines name the test.
 # BEFORE: "exec setsid" gives it a session of its own, which can be killed.
 before=
 run_ctest() {
     name=$1 dir=build-tests/$2
     shift 2
-    $before ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --repeat until-pass:2 --output-junit "$PWD/$results/$name.xml" "$@" 2>&1
+    $before ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 2)) --repeat until-pass:2 --output-junit "$PWD/$results/$name.xml" "$@" 2>&1
 }
 run_tests() {
     [ -e "build-tests/$2/built" ] || return
@@ -116,8 +117,9 @@ build() {
 began=$(date +%s)
 seconds() { echo "$(($(date +%s) - began)) s"; }
 
+# Its paths are relative for the cache: docs/test_readme compiles a copy of the sources.
 build_release() {
-    build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+    CCACHE_BASEDIR=$PWD build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 }
 # One build for tests with sanitizers and for fuzzing: instrumenting the product for libFuzzer costs its tests 4 % (measured), a build of its own
 # 110 s of processor time.  Assertions are checked.  It runs in what the release stage leaves idle.
@@ -126,7 +128,7 @@ start_sanitizers_build() {
     if wanted sanitizers || wanted live; then targets='tests_unit tests_sweep tests_cli'; fi
     if wanted fuzz; then targets="$targets tests_libfuzzer"; fi
     before=idle
-    run_build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -g' \
+    run_build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -gline-tables-only' \
         -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON &
     building=$! before=
 }
@@ -165,7 +167,7 @@ stage_sanitizers() {
 
 # One job more than processors, so that none is idle near the end.
 start_fuzz() {
-    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-6}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
 }
 
