@@ -1,5 +1,6 @@
 #include "answer/answers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/session/views.h>
@@ -42,6 +43,22 @@ static const struct answer_column completed_columns[] = {
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
 };
 const struct answer_shape answer_completed_shape = ANSWER_SHAPE(completed_columns);
+
+void answer_async_remarks(const struct gcd_async_totals *t, char ret[ANSWER_ASYNC_REMARKS_BYTES])
+{
+    int n = 0;
+    ret[0] = '\0';
+    if (t->runtime_calls > 0)
+        n = snprintf(
+            ret, ANSWER_ASYNC_REMARKS_BYTES,
+            "Calls of runtime async: %s. Their objects do not say of which method they are, only "
+            "what it keeps.",
+            GCD_DIGITS(t->runtime_calls));
+    if (t->runtime_async > 0 && n >= 0)
+        (void)snprintf(ret + n, ANSWER_ASYNC_REMARKS_BYTES - (size_t)n,
+                       "%sObjects of runtime async: %s. What those methods wait for is not known.",
+                       n > 0 ? "\n" : "", GCD_DIGITS(t->runtime_async));
+}
 
 /* Fills RET[FRAMES_MAX] with the frames of the stack that ends with FRAME, innermost first.
  * Returns their number. */

@@ -100,6 +100,9 @@ gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
 /* ---- answer_async.c ---- */
 
 extern const struct answer_shape answer_stacks_shape, answer_completed_shape;
+/* What T says of runtime async, for people: one line, two, or "". */
+#define ANSWER_ASYNC_REMARKS_BYTES 300u
+void answer_async_remarks(const struct gcd_async_totals *t, char ret[ANSWER_ASYNC_REMARKS_BYTES]);
 /* Stacks that differ only in framework code behind the program's last method, as one. */
 struct answer_stack {
     uint32_t frame;  /* the end of the stack, or that method */

@@ -80,7 +80,7 @@ class Async(CliTest):
         heap_bytes = 40 + 96 + 24 + 24 + 64 + 112 + 5 * (120 + 130 + 72 + 1000) + 10 + 2 * (104 + 3 * 72)
         self.assertEqual(got, {"heap_bytes": heap_bytes, "operations": 15, "stack_count": 10, "old_stacks": None, "probable_stacks": 1,
                                "bytes": sum(s["bytes"] for s in STACKS), "different": 3, "completed_count": 1, "completed_bytes": 96,
-                               "runtime_async_objects": 0})
+                               "runtime_async_calls": 0, "runtime_async_objects": 0})
 
     def test_text(self):
         self.put("in", shop())
@@ -96,7 +96,7 @@ class Async(CliTest):
         self.put("in", heap({"app": ("Shop.App", 40, ["task", "next"]), "task": (helpers, 72, []),
                              "next": ("System.Runtime.CompilerServices.Continuation", 56, [])}, [("app", "s_app")])[0])
         self.assertEqual(self.done("async", "in").text, "No async method with a state machine waits.\n\n"
-                         "Objects of runtime async: 2.  What those methods wait for is not known.\n")
+                         "Objects of runtime async: 2. What those methods wait for is not known.\n")
         self.assertEqual(self.json("in")["runtime_async_objects"], 2)
 
     def test_csv(self):

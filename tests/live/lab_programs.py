@@ -14,7 +14,7 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
            "SiteLab": os.path.join(HERE, "site_lab"), "GateLab": os.path.join(HERE, "gate_lab"), "AllocLab": os.path.join(HERE, "alloc_lab"), "ValueLab": os.path.join(HERE, "value_lab"),
-           "NativeLab": os.path.join(HERE, "native_lab"),
+           "NativeLab": os.path.join(HERE, "native_lab"), "RuntimeAsyncLab": os.path.join(HERE, "runtime_async_lab"),
            "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
@@ -181,6 +181,7 @@ def build_together():
     for name, options in [*((name, _options(name, runtime, "built" if runtime == own else "contained"))
                             for name in ("AllocLab", "CoffeeShop", "WebLab") for runtime in {own, RUNTIMES[-1]}),
                           *((name, _options(name, own, "built")) for name in ("Shop", "CollectionLab")),
+                          ("RuntimeAsyncLab", _options("RuntimeAsyncLab", RUNTIMES[-1], "contained")),
                           *((name, ("build",)) for name in ("WebLab.Plugin", "Shop.Pricing", "FullNames", "FieldList", "CollectionCounts", "GateLab",
                                                             "Waits")),
                           *(("WaitLab", _wait_options(own, configuration)) for configuration in ("Release", "Debug"))]:

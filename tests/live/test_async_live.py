@@ -12,7 +12,7 @@ import re
 import subprocess
 import unittest
 
-from lab_programs import dac, wait_lab, waits_oracle
+from lab_programs import dac, program, wait_lab, waits_oracle
 from live_support import RUNTIMES, SECONDS, LiveTest, Process, main, need, sdk_version
 
 CHOSEN = os.environ.get("GCDUMPC_TEST_ASYNC", "").split()
@@ -242,6 +242,54 @@ class AsyncLive(LiveTest):
                         ends[stack[0]] += n
                 self.assertEqual(ends["Task.Delay"], REQUESTS)
                 self.assertEqual(ends["SemaphoreSlim.WaitAsync"], REQUESTS)
+
+
+class RuntimeAsync(LiveTest):
+    """Methods without state machines: a number of calls for each way to wait, as the program has made them."""
+    RUNTIME = 11                 # the first that makes them without being asked
+    ORDER, CART = (f"a runtime-async method with RuntimeAsyncLab.{kind}" for kind in ("Order", "Cart"))
+    STACKS = {("TaskCompletionSource", ORDER, CART, ORDER): 300, ("Task.Delay", CART): 20,
+              ("SemaphoreSlim.WaitAsync", "a runtime-async method", ORDER): 15,
+              ("TaskCompletionSource", ORDER, CART, ORDER, CART): 12, ("TaskCompletionSource", ORDER, CART, ORDER, "Task.WhenAll", "a runtime-async method"): 8,
+              ("Task.Delay", CART, "Task.WhenAll", "a runtime-async method"): 8, ("Channel reader", ORDER): 7,
+              ("TaskCompletionSource", ORDER, CART, ORDER, "Task.Run or Unwrap"): 6, ("Channel writer", CART, CART): 5,
+              ("TaskCompletionSource", *[ORDER] * 10): 4, ("Task.Delay", CART, "RuntimeAsyncLab.Calls.Items", ORDER): 3}
+
+    def target(self):
+        target = Process(program=need(program, "RuntimeAsyncLab", self.RUNTIME, "contained"))
+        self.addCleanup(target.__exit__)
+        self.assertEqual(target.line, "ready\n")
+        return target
+
+    def check(self, *words):
+        got = json.loads(self.gcdumpc("async", *words, "--json", "-q").stdout)
+        every, certain = seen(got)
+        self.assertEqual(dict(every), self.STACKS)
+        self.assertEqual(certain, every)
+        calls = sum(n * sum("runtime-async" in name for name in stack) for stack, n in self.STACKS.items())
+        self.assertEqual(got["runtime_async_calls"], calls - 8)        # who waits for two is in two stacks
+        self.assertEqual(got["runtime_async_objects"], 0)
+        kinds = {frame["kind"] for stack in got["stacks"] for frame in stack["frames"] if "runtime-async" in frame["name"]}
+        self.assertEqual(kinds, {"runtime_method"})
+
+    def test_planted(self):
+        target = self.target()
+        self.check("--pid", target.pid)
+        leaks = self.gcdumpc("leaks", "--pid", target.pid, "-q").stdout
+        self.assertIn("calls wait in a runtime-async method with RuntimeAsyncLab.Order for TaskCompletionSource", " ".join(leaks.split()))
+
+    def test_memory(self):
+        """Types of these calls have no metadata; no field of theirs gets a name of another one."""
+        target, copy = self.target(), self.path("direct.nettrace")
+        if os.geteuid() != 0:
+            self.skipTest("reading the memory of a process needs root")
+        self.gcdumpc("collect", "--direct", "--pid", target.pid, "-q", "-o", copy)
+        self.check(copy)
+        types = json.loads(self.gcdumpc("report", copy, "--json", "-q").stdout)["types"]
+        self.assertEqual([t["type"] for t in types if t["type"].startswith("UNKNOWN")], [])
+        fields = self.gcdumpc("sql", copy, "-q", "--csv", "SELECT DISTINCT e.field FROM edges e JOIN objects o ON o.id = e.from_id JOIN types t ON "
+                              "t.id = o.type_id WHERE t.name LIKE 'System.Runtime.CompilerServices.Continuation%'").stdout.split()
+        self.assertLessEqual(set(fields[1:]), {'"Next"'})
 
 
 class Methods(unittest.TestCase):

@@ -149,6 +149,10 @@ static void odd_names(void **state)
 
 /* ---- stacks ---- */
 
+#define RT_CALL         RUNTIME "Continuation"
+#define RT_WAIT         RUNTIME "RuntimeAsyncTaskContinuation"
+#define RT_TASK         RUNTIME "AsyncHelpers+RuntimeAsyncTask`1[System.Int32]"
+#define RT_METHOD       "a runtime-async method"
 #define CALL            BOX("Shop.Rpc+<Call>d__2")
 #define SEND            BOX("Shop.Rpc+<Send>d__3")
 #define ITEMS           BOX("Shop.Feed+<Items>d__4")
@@ -274,6 +278,47 @@ static const struct sample samples[] = {
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2),
         OBJECT(POOLED("Shop.Rpc+<Send>d__3"), 3, 1, 2, 4), LEAF(ACTION_OBJECT),
         OBJECT(TASK "+DelayPromise", 2) } },
+    /* Runtime async: the innermost call, and its callers; between others; for a ValueTask. */
+    { "1 TaskCompletionSource < " RT_METHOD " with Shop.Order < " RT_METHOD " with Shop.Cart\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2, 3), LEAF(ACTION), OBJECT(RT_WAIT, 4, 6, 1),
+        OBJECT(RT_CALL, 5, 7), OBJECT(RT_CALL, 8), OBJECT(TASK, 3), LEAF("Shop.Order"),
+        LEAF("Shop.Cart") } },
+    { "1 TaskCompletionSource < Shop.Rpc.Send < " RT_METHOD " < Shop.Rpc.Call\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(CALL, 1, 2), OBJECT(RT_TASK, 3, 1), OBJECT(RT_WAIT, 4, 5, 2),
+        LEAF(RT_CALL), OBJECT(SEND, 3, 5, 6), OBJECT(TASK, 5) } },
+    { "1 Channel reader < " RT_METHOD " with Shop.Order, System.String\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2),
+        OBJECT(RUNTIME "AsyncHelpers+ValueTaskSourceContinuation", 3, 4), OBJECT(RT_CALL, 5, 6, 5),
+        OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 1), LEAF("System.String"),
+        LEAF("Shop.Order") } },
+    /* one task waits for another one, which resumes it; equal texts are not one method */
+    { "1 TaskCompletionSource < " RT_METHOD " < " RT_METHOD " < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2), OBJECT(RT_WAIT, 3, 4, 1), OBJECT(RT_CALL, 8),
+        OBJECT(RT_TASK, 2, 5), OBJECT(RT_WAIT, 6, 7, 4), LEAF(RT_CALL), OBJECT(TASK, 5),
+        LEAF(RT_CALL) } },
+    /* in a list of continuations */
+    { "1 TaskCompletionSource < Shop.Rpc.Send\n1 TaskCompletionSource < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1, 5), OBJECT(RT_TASK, 2), OBJECT(RT_WAIT, 3, 4, 1), LEAF(RT_CALL),
+        OBJECT(TASK, 6), OBJECT(SEND, 5, 4), OBJECT(LIST, 7), OBJECT(ARRAY, 2, 8),
+        OBJECT(ACTION, 5) } },
+    /* it has been resumed; it is over; it has been resumed, and waits for a task that is over */
+    { "1 (ready to run, or between two elements) < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2), OBJECT(RT_WAIT, 3, 1), LEAF(RT_CALL) } },
+    { "",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2, 4), OBJECT(RT_WAIT, 3, 1), LEAF(RT_CALL),
+        LEAF(SENTINEL) } },
+    { "1 (ready to run, or between two elements) < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2), OBJECT(RT_WAIT, 3, 4, 1), LEAF(RT_CALL),
+        OBJECT(TASK, 5), LEAF(SENTINEL) } },
+    /* damaged: a call of two tasks, and one that is its own caller */
+    { "1 (ready to run, or between two elements)\n1 TaskCompletionSource < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1, 2), OBJECT(RT_TASK, 3), OBJECT(RT_TASK, 4), OBJECT(RT_WAIT, 5, 6, 1),
+        OBJECT(RT_WAIT, 5, 6, 2), LEAF(RT_CALL), LEAF(TASK) } },
+    { "1 (ready to run, or between two elements)\n1 TaskCompletionSource < " RT_METHOD "\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(RT_TASK, 2), OBJECT(RT_WAIT, 3, 4, 1), OBJECT(RT_CALL, 3),
+        LEAF(TASK) } },
+    /* without a task that waits, nothing is known */
+    { "", { OBJECT("Shop.Kept", 1), OBJECT(RT_CALL, 2), LEAF(RT_CALL) } },
     /* An async iterator is what the one waits for, and the state machine of the other. */
     { "1 Channel reader < Shop.Feed.Items < Shop.Rpc.Call\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 3, 5, 1, 4),
@@ -467,7 +512,11 @@ static void totals(void **state)
         OBJECT(CALL, 9),
         OBJECT(CALL, 9),
         LEAF(SENTINEL),
-        LEAF(RUNTIME "AsyncHelpers+RuntimeAsyncTask`1[System.Int32]"),
+        LEAF(RT_TASK), /* not understood */
+        OBJECT(RUNTIME "AsyncHelpers+RuntimeAsyncAwaitState",
+               12), /* of a thread that runs no call */
+        LEAF(RT_CALL),
+        OBJECT(RT_TASK, 9), /* over */
     };
     (void)state;
     for (unsigned flags = 0; flags <= ASYNC_RANGES; flags += ASYNC_RANGES) {
@@ -484,6 +533,7 @@ static void totals(void **state)
         assert_int_equal(t.ages_known, flags == ASYNC_RANGES);
         assert_int_equal(t.old_stacks, flags == ASYNC_RANGES ? 1 : 0);
         assert_int_equal(t.runtime_async, 1);
+        assert_int_equal(t.runtime_calls, 0);
         assert_int_equal(t.completed, 2);
         assert_int_equal(t.completed_bytes, 200);
         assert_int_equal(n, 1);
@@ -714,6 +764,14 @@ static const char *const all_types[] = {
     TASKS "SynchronizationContextAwaitTaskContinuation",
     "System.Threading.ThreadPoolWorkQueue+WorkStealingQueue",
     "Shop.Any",
+    RT_CALL,
+    RT_CALL,
+    RT_WAIT,
+    RT_WAIT,
+    RT_TASK,
+    RT_TASK,
+    RUNTIME "AsyncHelpers+ValueTaskSourceContinuation",
+    RUNTIME "AsyncHelpers+RuntimeAsyncAwaitState",
 };
 #define ALL_TYPES (sizeof all_types / sizeof *all_types)
 

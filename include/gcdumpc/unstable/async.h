@@ -19,8 +19,8 @@
  * counted.  An operation that waits for several others (Task.WhenAll), or that several wait for, is
  * in one stack for each.
  *
- * Known to hold for .NET 8, 9 and 10.  Objects of runtime async (methods without state machines)
- * are counted, but not analysed.
+ * Known to hold for .NET 8 to 11.  Methods without state machines (runtime async) are read as .NET
+ * 11 makes them; the objects of .NET 10 for them, which it makes only when asked, are counted.
  */
 #ifndef GCDUMPC_UNSTABLE_ASYNC_H
 #define GCDUMPC_UNSTABLE_ASYNC_H
@@ -43,6 +43,9 @@ struct gcd_origins;
 enum gcd_async_kind {
     /* an async method; what runs after a task (ContinueWith), as with async { } of F# */
     GCD_ASYNC_METHOD,
+    /* a method of runtime async, without state machine: the objects of a dump do not say which one.
+     * Its name says what it keeps, its type is one of these */
+    GCD_ASYNC_RUNTIME_METHOD,
     GCD_ASYNC_WHEN_ALL, /* Task.WhenAll */
     GCD_ASYNC_WHEN_ANY,
     GCD_ASYNC_UNWRAP, /* Task.Run of an async method, Unwrap */
@@ -104,7 +107,8 @@ struct gcd_async_totals {
     uint64_t stacks, old_stacks, bytes; /* sums of those of the frames */
     uint64_t probable_stacks;           /* stacks with a probable frame */
     uint64_t completed, completed_bytes;
-    uint64_t runtime_async; /* objects of runtime async; nothing more is known of them */
+    uint64_t runtime_calls; /* operations that are calls of methods without state machines */
+    uint64_t runtime_async; /* other objects of runtime async; nothing more is known of them */
     bool ages_known;        /* the dump has memory ranges; else old_stacks are 0 */
 };
 

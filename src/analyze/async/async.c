@@ -31,6 +31,7 @@ const char *gcd_async_kind_name(enum gcd_async_kind kind)
 {
     static const char *const names[GCD_ASYNC_KINDS] = {
         [GCD_ASYNC_METHOD] = "method",
+        [GCD_ASYNC_RUNTIME_METHOD] = "runtime_method",
         [GCD_ASYNC_WHEN_ALL] = "when_all",
         [GCD_ASYNC_WHEN_ANY] = "when_any",
         [GCD_ASYNC_UNWRAP] = "unwrap",
@@ -65,12 +66,14 @@ static void work_done(struct async *w)
     gcd_mem_free(a, w->types, ((size_t)w->type_count + 1) * sizeof *w->types);
     gcd_mem_free(a, w->label_of, ((size_t)w->type_count + 1) * sizeof *w->label_of);
     gcd_mem_free(a, w->labels, w->label_room * sizeof *w->labels);
+    gcd_idmap_done(&w->label_by_text);
     gcd_mem_free(a, w->ops, w->op_room * sizeof *w->ops);
     gcd_mem_free(a, w->bytes, (w->op_count + 1) * sizeof *w->bytes);
     gcd_mem_free(a, w->pairs, w->pair_room * sizeof *w->pairs);
     gcd_mem_free(a, w->is_op, (w->words + 1) * sizeof *w->is_op);
     gcd_mem_free(a, w->ops_before, (w->words + 1) * sizeof *w->ops_before);
     gcd_mem_free(a, w->list_seen, (w->words + 1) * sizeof *w->list_seen);
+    gcd_mem_free(a, w->in_chain, (w->words + 1) * sizeof *w->in_chain);
 }
 
 static int compare_stacks(const void *ctx, uint32_t x, uint32_t y)
@@ -185,8 +188,8 @@ gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origin
     *ret = (struct gcd_async_jam){ GCD_FRAME_NONE, GCD_FRAME_NONE, 0, 0 };
     for (uint32_t i = 0; i < n; i++) { /* a frame comes after the one that it waits for */
         const struct gcd_async_frame *f = &frames[i];
-        bool own = f->kind == GCD_ASYNC_METHOD && f->type != GCD_FRAME_NONE &&
-                   gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
+        bool own = (f->kind == GCD_ASYNC_METHOD || f->kind == GCD_ASYNC_RUNTIME_METHOD) &&
+                   f->type != GCD_FRAME_NONE && gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
         jams[i] = f->parent != GCD_FRAME_NONE ? jams[f->parent]
                                               : (struct gcd_async_jam){ GCD_FRAME_NONE, i, 0, 0 };
         jams[i].stacks = jams[i].old_stacks = 0;

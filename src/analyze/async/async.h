@@ -2,6 +2,7 @@
  * The parts of gcdumpc/unstable/async.h, in the order in which they run:
  *
  *     async_kinds     classifies types by their names
+ *     async_runtime   calls of methods without state machines (runtime async), between the others
  *     async_objects   the unfinished operations
  *     async_wakers    what tasks and lists of continuations resume
  *     async_waits     what each operation waits for
@@ -36,10 +37,13 @@ enum async_type {
     TYPE_OBJECT,
     TYPE_QUEUE,
     TYPE_STEALING_QUEUE, /* thread pool: an array, or an object with one */
-    TYPE_RUNTIME_ASYNC,
-    TYPE_CALLBACK, /* variables of a lambda or an F# function */
-    TYPE_THREAD,   /* SetOnInvokeMres: resumes a thread */
-    TYPE_TASK,     /* Task and Task<T> themselves, and tasks of unknown kind */
+    TYPE_RUNTIME_ASYNC,  /* of runtime async, but not understood */
+    TYPE_RUNTIME_CALL,   /* a call of a method without state machine */
+    TYPE_RUNTIME_STATE,  /* of a thread, with an empty Continuation */
+    TYPE_RUNTIME_WAIT,   /* what the innermost of such calls waits for */
+    TYPE_CALLBACK,       /* variables of a lambda or an F# function */
+    TYPE_THREAD,         /* SetOnInvokeMres: resumes a thread */
+    TYPE_TASK,           /* Task and Task<T> themselves, and tasks of unknown kind */
     TYPE_BOX,
     TYPE_WHEN_ALL,
     TYPE_WHEN_ANY,
@@ -49,7 +53,8 @@ enum async_type {
     TYPE_AS_TASK,
     TYPE_DELAY,
     TYPE_SEMAPHORE,
-    TYPE_SOURCE, /* a possible source of a ValueTask */
+    TYPE_RUNTIME_TASK, /* of the outermost of such calls */
+    TYPE_SOURCE,       /* a possible source of a ValueTask */
     TYPE_POOLED_BOX,
 };
 
@@ -90,7 +95,7 @@ struct async_op {
     uint32_t machine; /* of a box: the object with its state, usually the box itself */
     /* the task that has it in its list of continuations; GCD_NODE_NONE = none */
     uint32_t waker;
-    /* of a box: the operation it waits for; OP_NONE: it waits for LEAF */
+    /* of a box or runtime async: the operation it waits for; OP_NONE: it waits for LEAF */
     uint32_t awaits;
     /* a label; LABEL_NONE for an operation made of others, whose children are in the pairs */
     uint32_t leaf;
@@ -117,13 +122,16 @@ struct async {
     uint32_t type_count;
     struct async_label *labels;
     size_t label_count, label_room;
+    struct gcd_idmap label_by_text; /* hash -> label */
 
     struct async_op *ops; /* by node */
     size_t op_count, op_room;
     uint64_t *is_op;      /* one bit per node */
     uint32_t *ops_before; /* [words + 1] operations before the 64 nodes of a word */
     size_t words;
-    uint64_t *list_seen;      /* one bit per node: this list of continuations has been read */
+    uint64_t no_calls;   /* objects of the type of a call that are none */
+    uint64_t *in_chain;  /* one bit per node: understood objects of runtime async; NULL = none */
+    uint64_t *list_seen; /* one bit per node: this list of continuations has been read */
     struct async_pair *pairs; /* by op, then by child */
     size_t pair_count, pair_room;
     uint64_t *bytes; /* [op_count] bytes that belong to the operation */
@@ -172,6 +180,22 @@ gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_
 /* The label of what the ContinueWith NODE calls, if it is a lambda or a function of F#; LABEL_NONE
  * = not found. */
 uint32_t async_callback(const struct async *a, uint32_t node);
+
+/* The label of TYPE with the text NAME; labels with the same text are one. */
+gcd_status async_label(struct async *a, const char *name, enum gcd_async_kind kind, uint32_t type,
+                       uint32_t *ret, struct gcd_error *err);
+
+/* OP, a box or a call of runtime async, waits for NODE. */
+gcd_status async_set_awaited(struct async *a, uint32_t op, uint32_t node, bool probable,
+                             struct gcd_error *err);
+
+/* Finds the calls of runtime async that belong to an unfinished task. */
+gcd_status async_runtime_find(struct async *a, struct gcd_error *err);
+/* What these calls and tasks wait for, after the operations have been collected. */
+gcd_status async_runtime_waits(struct async *a, struct gcd_error *err);
+/* The label of the call NODE: what it keeps, as its method is not known. */
+gcd_status async_runtime_label(struct async *a, uint32_t node, uint32_t *ret,
+                               struct gcd_error *err);
 
 gcd_status async_kinds(struct async *a, struct gcd_error *err);
 gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n,

@@ -90,9 +90,15 @@ static const struct known known[] = {
     { PIPE, "DefaultPipeWriter", true, TYPE_SOURCE, GCD_ASYNC_PIPE, "PipeWriter" },
     { "Microsoft.Win32.SafeHandles.SafeFileHandle.", "ThreadPoolValueTaskSource", true, TYPE_SOURCE,
       GCD_ASYNC_FILE, "File" },
-    { "System.Runtime.CompilerServices.", "Continuation", false, TYPE_RUNTIME_ASYNC,
+    { "System.Runtime.CompilerServices.", "Continuation", false, TYPE_RUNTIME_CALL, GCD_ASYNC_OTHER,
+      NULL },
+    { "System.Runtime.CompilerServices.", "RuntimeAsyncTaskContinuation", false, TYPE_RUNTIME_WAIT,
       GCD_ASYNC_OTHER, NULL },
-    { "System.Runtime.CompilerServices.AsyncHelpers.", "RuntimeAsyncTask", true, TYPE_RUNTIME_ASYNC,
+    { "System.Runtime.CompilerServices.AsyncHelpers.", "ValueTaskSourceContinuation", true,
+      TYPE_RUNTIME_WAIT, GCD_ASYNC_OTHER, NULL },
+    { "System.Runtime.CompilerServices.AsyncHelpers.", "RuntimeAsyncAwaitState", true,
+      TYPE_RUNTIME_STATE, GCD_ASYNC_OTHER, NULL },
+    { "System.Runtime.CompilerServices.AsyncHelpers.", "RuntimeAsyncTask", true, TYPE_RUNTIME_TASK,
       GCD_ASYNC_OTHER, NULL },
     { "System.Runtime.CompilerServices.AsyncHelpers.", "ThunkTask", true, TYPE_RUNTIME_ASYNC,
       GCD_ASYNC_OTHER, NULL },
@@ -168,9 +174,22 @@ static gcd_status add_label(struct async *a, const char *name, enum gcd_async_ki
     return GCD_OK;
 }
 
+gcd_status async_label(struct async *a, const char *name, enum gcd_async_kind kind, uint32_t type,
+                       uint32_t *ret, struct gcd_error *err)
+{
+    uint64_t hash = gcd_text_hash(name, strlen(name), GCD_TEXT_HASH + kind);
+    *ret = gcd_idmap_get(&a->label_by_text, hash);
+    if (*ret != GCD_IDMAP_NONE && strcmp(a->labels[*ret].name, name) == 0)
+        return GCD_OK;
+    *ret = (uint32_t)a->label_count;
+    GCD_TRY(add_label(a, name, kind, type, err));
+    return gcd_idmap_put(&a->label_by_text, hash, *ret)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "naming async methods");
+}
+
 struct naming {
     struct async *a;
-    struct gcd_idmap by_text; /* hash -> label */
     char text[NAME_BYTES];
 };
 
@@ -178,17 +197,7 @@ struct naming {
 static gcd_status label(struct naming *n, enum gcd_async_kind kind, uint32_t type,
                         struct gcd_error *err)
 {
-    struct async *a = n->a;
-    uint64_t hash = gcd_text_hash(n->text, strlen(n->text), GCD_TEXT_HASH + kind);
-    uint32_t found = gcd_idmap_get(&n->by_text, hash);
-    if (found == GCD_IDMAP_NONE || strcmp(a->labels[found].name, n->text) != 0) {
-        found = (uint32_t)a->label_count;
-        GCD_TRY(add_label(a, n->text, kind, type, err));
-        if (!gcd_idmap_put(&n->by_text, hash, found))
-            return gcd_fail_nomem(err, "naming async methods");
-    }
-    a->label_of[type] = found;
-    return GCD_OK;
+    return async_label(n->a, n->text, kind, type, &n->a->label_of[type], err);
 }
 
 static void set_text(struct naming *n, const char *before, const char *text)
@@ -327,7 +336,7 @@ gcd_status async_kinds(struct async *a, struct gcd_error *err)
         return gcd_fail_nomem(err, "naming async methods");
     }
     n->a = a;
-    gcd_idmap_init(&n->by_text, &a->alloc);
+    gcd_idmap_init(&a->label_by_text, &a->alloc);
     gcd_status st = gcd_names_new(summary, GCD_NAMES_CSHARP, &a->alloc, &a->names, err);
     if (st == GCD_OK)
         st = fixed_labels(a, err);
@@ -337,7 +346,6 @@ gcd_status async_kinds(struct async *a, struct gcd_error *err)
         if (st == GCD_OK && summary->types[type].objects > 0)
             st = classify(n, type, err);
     }
-    gcd_idmap_done(&n->by_text);
     gcd_mem_free(&a->alloc, n, sizeof *n);
     return st;
 }

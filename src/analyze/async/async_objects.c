@@ -1,4 +1,5 @@
 #include "analyze/async/async.h"
+#include "analyze/dominators/live_edges.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct g
 
 struct collected {
     struct gcd_async_completed *by_type; /* [type_count] */
-    uint64_t runtime_async;
+    uint64_t runtime_calls, runtime_async;
 };
 
 static gcd_status collect(struct async *a, uint32_t node, struct collected *c,
@@ -127,6 +128,14 @@ static gcd_status collect(struct async *a, uint32_t node, struct collected *c,
         return a->types[type] == TYPE_THREAD || !has_type(a, refs, n, TYPE_OBJECT)
                    ? add(a, node, node, err)
                    : GCD_OK;
+    case TYPE_RUNTIME_TASK:
+    case TYPE_RUNTIME_CALL:
+        if (a->in_chain != NULL && bits_get(a->in_chain, node)) {
+            c->runtime_calls += a->types[type] == TYPE_RUNTIME_CALL;
+            return add(a, node, node, err);
+        }
+        c->runtime_async += !async_is_over(a, node);
+        return GCD_OK;
     case TYPE_RUNTIME_ASYNC:
         c->runtime_async++;
         return GCD_OK;
@@ -201,7 +210,9 @@ gcd_status async_objects(struct async *a, struct gcd_async_completed **completed
     a->ops_before = gcd_mem_new_array(&a->alloc, a->words + 1, sizeof *a->ops_before);
     bool ok = c.by_type != NULL && a->is_op != NULL && a->ops_before != NULL;
     gcd_status st =
-        ok ? collect_all(a, &c, err) : gcd_fail_nomem(err, "collecting asynchronous operations");
+        ok ? async_runtime_find(a, err) : gcd_fail_nomem(err, "collecting asynchronous operations");
+    if (st == GCD_OK)
+        st = collect_all(a, &c, err);
     if (st == GCD_OK)
         st = sort_completed(a, c.by_type, completed, ret_n, err);
     gcd_mem_free(&a->alloc, c.by_type, ((size_t)a->type_count + 1) * sizeof *c.by_type);
@@ -210,7 +221,9 @@ gcd_status async_objects(struct async *a, struct gcd_async_completed **completed
         gcd_add_saturating(&totals->completed_bytes, (*completed)[i].bytes);
     }
     totals->operations = a->op_count;
-    totals->runtime_async = c.runtime_async;
+    totals->runtime_calls = c.runtime_calls;
+    totals->runtime_async =
+        c.runtime_async - (c.runtime_async < a->no_calls ? c.runtime_async : a->no_calls);
     return st;
 }
 

@@ -59,8 +59,9 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
     const struct async_label *l = &m->a->labels[label];
     if (parent != NONE) {
         struct gcd_async_frame *p = &f->items[parent];
-        bool same =
-            p->name == l->name && p->kind == l->kind && p->probable == probable && p->depth > 0;
+        /* methods of runtime async with one text can be different ones */
+        bool same = p->name == l->name && p->kind == l->kind && p->probable == probable &&
+                    p->depth > 0 && l->kind != GCD_ASYNC_RUNTIME_METHOD;
         *ret = parent;
         p->repeats |= same;
         p->cut |= !same && p->depth + 1 >= DEPTH_MAX;
@@ -283,6 +284,8 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
     uint32_t callback = o->type == TYPE_CONTINUE_WITH ? async_callback(a, o->node) : LABEL_NONE;
     uint64_t own = a->bytes[op];
     bool old = is_old(m, o->node);
+    if (o->type == TYPE_RUNTIME_CALL)
+        GCD_TRY(async_runtime_label(a, o->node, &label, err));
     o->flags |= OP_DONE;
     for (uint32_t i = m->parts_of[op]; i != NONE; i = next) {
         struct part part = m->parts[i];
@@ -292,7 +295,8 @@ static gcd_status take(struct merge *m, uint32_t op, struct gcd_error *err)
         part.old = old ? part.old : 0;
         gcd_add_saturating(&part.bytes, own);
         own = 0;
-        if (o->type != TYPE_AS_TASK) /* its frame would tell nothing */
+        if (o->type != TYPE_AS_TASK &&
+            o->type != TYPE_RUNTIME_TASK) /* its frame would tell nothing */
             GCD_TRY(frame(m, part.frame, label, part.probable, &part.frame, err));
         if (callback != LABEL_NONE)
             GCD_TRY(frame(m, part.frame, callback, false, &part.frame, err));

@@ -87,8 +87,8 @@ static bool is_awaited(const struct async *a, uint32_t node, uint32_t op)
 
 /* ---- what it waits for ---- */
 
-static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable,
-                      struct gcd_error *err)
+gcd_status async_set_awaited(struct async *a, uint32_t op, uint32_t node, bool probable,
+                             struct gcd_error *err)
 {
     struct async_op *o = &a->ops[op];
     o->awaits = async_op_of(a, node);
@@ -155,7 +155,7 @@ static gcd_status without_awaited(struct async *a, uint32_t op, const uint32_t *
         for (size_t i = n; i-- > 0 && n - i <= AWAITERS;) {
             enum async_type t = async_type_of(a, refs[i]);
             if ((type_is_task(t) && !async_is_over(a, refs[i])) || t == TYPE_SOURCE)
-                return set(a, op, refs[i], true, err);
+                return async_set_awaited(a, op, refs[i], true, err);
         }
     return GCD_OK;
 }
@@ -172,10 +172,10 @@ static gcd_status box_waits(struct async *a, uint32_t op, struct gcd_error *err)
     size_t first = builder < n ? builder + 1 : n;
     uint32_t found = last_awaited(a, op, refs + first, n - first, &count);
     if (found != GCD_NODE_NONE)
-        return set(a, op, found, count > 1, err);
+        return async_set_awaited(a, op, found, count > 1, err);
     found = class_awaiter(a, op, refs, builder);
     if (found != GCD_NODE_NONE)
-        return set(a, op, found, true, err);
+        return async_set_awaited(a, op, found, true, err);
     return without_awaited(a, op, refs + first, n - first, err);
 }
 
@@ -242,5 +242,6 @@ gcd_status async_waits(struct async *a, struct gcd_error *err)
         if (type_is_box((enum async_type)a->ops[op].type))
             GCD_TRY(box_waits(a, op, err));
     }
+    GCD_TRY(async_runtime_waits(a, err));
     return combined_wait(a, err);
 }

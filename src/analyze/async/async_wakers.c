@@ -98,7 +98,7 @@ static gcd_status resumes(struct async *a, uint32_t task, uint32_t node, struct 
 static bool may_resume(enum async_type t)
 {
     return t == TYPE_BOX || t == TYPE_ACTION || t == TYPE_WRAPPER || t == TYPE_CONTINUATION ||
-           (type_is_combined(t) && t != TYPE_AS_TASK);
+           t == TYPE_RUNTIME_WAIT || (type_is_combined(t) && t != TYPE_AS_TASK);
 }
 
 /* The array of LIST, if all its items can be continuations.  GCD_NODE_NONE: it is another list, or

@@ -64,8 +64,8 @@ static void completed_line(const struct browse_view *v, const struct browse_sect
 
 static char *totals_text(const struct gcd_async_totals *t)
 {
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES],
-        *text = NULL;
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *text = NULL;
+    char remarks[ANSWER_ASYNC_REMARKS_BYTES];
     int n;
     if (t->operations == 0)
         n = asprintf(&text, "No asynchronous operation waits.");
@@ -76,12 +76,11 @@ static char *totals_text(const struct gcd_async_totals *t)
                      cli_number(t->operations, true, a), gcd_plural(t->operations),
                      cli_number(t->stacks, true, b), gcd_plural(t->stacks),
                      gcd_by_number(t->stacks, "keeps", "keep"), cli_size(t->bytes, c));
-    if (n < 0 || t->runtime_async == 0)
+    answer_async_remarks(t, remarks);
+    if (n < 0 || remarks[0] == '\0')
         return n < 0 ? NULL : text;
     char *more = NULL;
-    n = asprintf(&more,
-                 "%s\nObjects of runtime async: %s. What those methods wait for is not known.",
-                 text, cli_number(t->runtime_async, true, d));
+    n = asprintf(&more, "%s\n%s", text, remarks);
     free(text);
     return n < 0 ? NULL : more;
 }

@@ -112,7 +112,6 @@ static void print_idle(const struct waiting *w)
 
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
 {
-    char a[CLI_NUMBER_BYTES];
     errno = 0;
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
@@ -123,9 +122,10 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
                gcd_plural(w->matched - w->stack_count));
     print_idle(w);
     print_completed(w);
-    if (w->totals.runtime_async > 0)
-        printf("\nObjects of runtime async: %s.  What those methods wait for is not known.\n",
-               cli_number(w->totals.runtime_async, true, a));
+    char remarks[ANSWER_ASYNC_REMARKS_BYTES];
+    answer_async_remarks(&w->totals, remarks);
+    if (remarks[0] != '\0')
+        printf("\n%s\n", remarks);
     return CLI_DONE;
 }
 
@@ -140,6 +140,7 @@ json_t *cli_async_head(json_t *o, const struct gcd_async *async)
     cli_json_count(o, "probable_stacks", t.probable_stacks);
     cli_json_count(o, "completed_count", t.completed);
     cli_json_count(o, "completed_bytes", t.completed_bytes);
+    cli_json_count(o, "runtime_async_calls", t.runtime_calls);
     cli_json_count(o, "runtime_async_objects", t.runtime_async);
     json_object_set_new(o, "old_stacks",
                         t.ages_known ? cli_json_number(t.old_stacks) : json_null());
@@ -227,9 +228,11 @@ static bool count_idle_stack(struct waiting *w, const struct gcd_async_frame *fr
     return true;
 }
 
+/* Also a method of runtime async that may be the program's. */
 static bool is_own_frame(const struct gcd_async_frame *f, const struct gcd_origins *origins)
 {
-    return f->type != GCD_FRAME_NONE && gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
+    return f->type == GCD_FRAME_NONE ? f->kind == GCD_ASYNC_RUNTIME_METHOD
+                                     : gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
 }
 
 /* More frequent ones first, else as they were. */

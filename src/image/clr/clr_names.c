@@ -299,6 +299,26 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
     return st;
 }
 
+/* .NET 11 makes types of its own, without metadata, for what suspended calls of runtime async keep:
+ * of each layout one that extends Continuation.  They are told by the class that they extend, as
+ * its events do. */
+static void name_extended(struct clr *c)
+{
+    for (size_t i = 0; i < c->type_count; i++) {
+        struct clr_type *t = &c->types[i];
+        uint32_t number = t->known && !t->is_free && t->rank == 0 && t->token == 0
+                              ? gcd_idmap_get(&c->type_by_id, t->parent)
+                              : GCD_IDMAP_NONE;
+        const struct clr_type *parent = number != GCD_IDMAP_NONE ? &c->types[number] : NULL;
+        if (parent == NULL || parent->token == 0 || parent->arg_count > 0)
+            continue;
+        t->token = parent->token;
+        t->module = parent->module;
+        t->raw_name = parent->raw_name;
+        t->outer = parent->outer;
+    }
+}
+
 /* ---- modules without objects ---- */
 
 static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, struct gcd_error *err)
@@ -429,6 +449,7 @@ static gcd_status name_instances(struct clr *c, const char **names, struct gcd_e
 gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
 {
     GCD_TRY(name_definitions(c, err));
+    name_extended(c);
     GCD_TRY(add_mapped_modules(c, err));
     const char **names = gcd_mem_new_array(&c->alloc, c->type_count + 1, sizeof *names);
     if (names == NULL)

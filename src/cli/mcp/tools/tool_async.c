@@ -68,7 +68,7 @@ const struct mcp_tool mcp_async = {
     "those with code of the program first, the most frequent first.",
     async_args,
     "operations:i stack_count:i bytes:i probable_stacks:i completed_count:i completed_bytes:i "
-    "runtime_async_objects:i old_stacks:i? stacks[*]",
+    "runtime_async_calls:i runtime_async_objects:i old_stacks:i? stacks[*]",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_async,
     { &answer_stacks_shape }
