@@ -8,7 +8,7 @@ import struct
 
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
-NOT_A_TRACE = (r"(is neither a recording \(\.nettrace, \.etl\) nor a dump in \.gclog, \.gcdump or \.dartheap; other formats are written only, "
+NOT_A_TRACE = (r"(is neither a recording \(\.nettrace, \.etl\) nor a core file, nor a dump in \.gclog, \.gcdump or \.dartheap; other formats are written only, "
                r"and summaries of dumps are for gcdumpc trend|"
                r'is neither an \.etl nor a \.nettrace recording \(that should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
 ENDS_EARLY = r"the recording ends early: .* \(at byte {}\)"
@@ -107,7 +107,6 @@ class NoRecording(BadInput):
     def test_other_files(self):
         for name, data in (
                 ("text", b"hello\n"), ("N", b"N0"), ("zeros", bytes(100000)), ("html", b"<!doctype html>\n" * 500),
-                ("elf", b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0" + bytes(4000)),
                 ("pe", b"MZ\x90\0\3\0\0\0" + bytes(1000)),
                 ("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1"),
                 ("etl", bytes(4) + b"\0\4\1\0" + bytes(60000)),
@@ -115,6 +114,14 @@ class NoRecording(BadInput):
             self.data_refused(name, data, NOT_A_TRACE)
             self.data_refused(name + ".gz", gzip.compress(data), NOT_A_TRACE)
         self.data_refused("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100), r"is a ZIP archive \(\.nettrace\.zip, \.etl\.zip, .*unpack it.*")
+
+    def test_files_that_have_to_be_unpacked_first_and_other_memory(self):
+        no_events = NOT_A_TRACE.rpartition("|")[2].removesuffix(")")            # info --events
+        for program, magic in (("zstd", b"\x28\xb5\x2f\xfd"), ("lz4", b"\x04\x22\x4d\x18"), ("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh9")):
+            self.data_refused("packed", magic + bytes(1000), rf"(is compressed with {program}: {program} -dc FILE \| gcdumpc COMMAND - reads it|{no_events})")
+        self.data_refused("dmp", b"MDMP\x93\xa7" + bytes(1000), f"(is a memory dump of Windows; .* core files of Linux can be read|{no_events})")
+        self.data_refused("elf", b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0" + bytes(4000),
+                          f"(is a program or a library, not a core file|{no_events})")
 
     def test_other_files_of_the_same_serializer(self):
         for tag, name, shown in ((4, b"Graphs.MemoryGraph", ".*"), (5, b"EventBlock", "EventBlock"),

@@ -121,7 +121,7 @@ class OtherFiles(FormatTest):
         self.put("in", small_trace())
         for name, data in self.converted("in", **{n: s for n, s in FORMATS.items() if n not in (*READ, "csv")}).items():
             for command in (["info"], ["report"], ["convert", "-o", "new.gclog"]):
-                self.refused(1, rf"{name}: is neither a recording \(\.nettrace, \.etl\) nor a dump .*", *command, self.put(name, data))
+                self.refused(1, rf"{name}: is neither a recording \(\.nettrace, \.etl\) nor a core file, nor a dump .*", *command, self.put(name, data))
 
     def test_a_folder_of_tables(self):
         self.done("convert", trace("net10-wks"), "-o", "x.csv")

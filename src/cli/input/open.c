@@ -73,6 +73,34 @@ static bool begins(const uint8_t *bytes, size_t n, const char *with, size_t k)
     return n >= k && memcmp(bytes, with, k) == 0;
 }
 
+/* How files begin that have to be unpacked first, and those that hold no heap that we can read. */
+static const struct other_file {
+    const char *magic;
+    size_t n;
+    const char *said;
+} other_files[] = {
+    { "\x28\xb5\x2f\xfd", 4,
+      "is compressed with zstd: zstd -dc FILE | gcdumpc COMMAND - reads it" },
+    { "\x04\x22\x4d\x18", 4, "is compressed with lz4: lz4 -dc FILE | gcdumpc COMMAND - reads it" },
+    { "\xfd"
+      "7zXZ\0",
+      6, "is compressed with xz: xz -dc FILE | gcdumpc COMMAND - reads it" },
+    { "BZh", 3, "is compressed with bzip2: bzip2 -dc FILE | gcdumpc COMMAND - reads it" },
+    { "MDMP", 4, "is a memory dump of Windows; of memory, only core files of Linux can be read" },
+    { "\x7f"
+      "ELF",
+      4, "is a program or a library, not a core file" },
+};
+
+/* What is known of the file that begins with HEAD[N]; NULL: nothing. */
+static const char *find_other_file(const uint8_t *head, size_t n)
+{
+    for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++)
+        if (begins(head, n, other_files[i].magic, other_files[i].n))
+            return other_files[i].said;
+    return NULL;
+}
+
 /* What a transfer as text did to the file that begins with HEAD[N], and the remedy; NULL: nothing
  * known. */
 static const char *find_text_damage(struct gcd_input *in, const uint8_t *head, size_t n)
@@ -108,8 +136,12 @@ static enum cli_exit cannot_read(const struct cli_dump *d, const uint8_t *head, 
         return cli_error(CLI_FAILED, d->subject, "%s", damage);
     if (st != GCD_E_UNSUPPORTED || err->off != 0)
         return cli_fail(d->subject, err);
+    const char *other = find_other_file(head, n);
+    if (other != NULL)
+        return cli_error(CLI_FAILED, d->subject, "%s", other);
     return cli_error(CLI_FAILED, d->subject,
-                     "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
+                     "is neither a recording (.nettrace, .etl) nor a core file, nor a dump in "
+                     ".gclog, .gcdump or "
                      ".dartheap; other formats are written only, and summaries of dumps are for "
                      "gcdumpc trend");
 }
