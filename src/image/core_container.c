@@ -132,8 +132,18 @@ static gcd_status core_open(const struct gcd_context *context, struct gcd_input 
                             struct gcd_trace **ret, struct gcd_error *err)
 {
     struct heap_image *shared;
-    GCD_TRY(gcd_input_make_seekable(in, err));
+    struct gcd_error own = GCD_ERROR_INIT;
+    gcd_status unpacked = gcd_input_make_seekable(in, &own);
+    if (unpacked != GCD_OK && unpacked != GCD_E_TRUNCATED && unpacked != GCD_E_FORMAT) {
+        if (err != NULL)
+            *err = own;
+        return unpacked;
+    }
     GCD_TRY(heap_image_of(in, &shared, err));
+    if (unpacked != GCD_OK) { /* the copy has what could be unpacked; it is opened again */
+        shared->unpacked = unpacked;
+        shared->unpack_error = own;
+    }
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct core *k = gcd_mem_new(&a, sizeof *k);
     if (k == NULL)
@@ -184,7 +194,9 @@ static gcd_status verdict(struct core *k, struct gcd_error *err)
                         "the stack%s of %s thread%s cannot be read, so objects may be missing",
                         g->unread_threads == 1 ? "" : "s", GCD_DIGITS(g->unread_threads),
                         g->unread_threads == 1 ? "" : "s");
-    return GCD_END;
+    if (k->shared->unpacked != GCD_OK && err != NULL)
+        *err = k->shared->unpack_error;
+    return k->shared->unpacked != GCD_OK ? k->shared->unpacked : GCD_END;
 }
 
 static gcd_status core_stop(struct core *k, gcd_status st)

@@ -16,6 +16,9 @@ struct heap_image {
     bool opened;   /* the image can be closed */
     gcd_status st; /* not GCD_OK: why it cannot be read */
     struct gcd_error error;
+    gcd_status
+        unpacked; /* not GCD_OK: the compressed file is damaged, what came before it is there */
+    struct gcd_error unpack_error;
     int64_t unix_ms; /* when it was taken; INT64_MIN = unknown */
     /* of a living process: */
     struct gcd_process_reader *reader;

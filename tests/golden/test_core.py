@@ -291,6 +291,22 @@ class Core(unittest.TestCase):
             self.assertIn(r.returncode, (1, 3), (n, r.stderr))
             self.assertNotEqual(r.stderr, b"")
 
+    def test_a_damaged_gzip_file_gives_what_was_unpacked(self):
+        packed = gzip.compress(self.data, 1)
+        whole = gcdumpc("report", self.put(packed))
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        other_sum = bytearray(packed)
+        other_sum[-6] ^= 1
+        for data, why in ((packed[:-8], b"the gzip data end early"), (bytes(other_sum), b"the gzip data are damaged")):
+            for run in gcdumpc("report", self.put(data)), gcdumpc("report", "-", input=data):
+                self.assertEqual(run.returncode, 3, run.stderr)
+                self.assertTrue(run.stdout.startswith(b"(INCOMPLETE dump: "), run.stdout[:100])
+                self.assertTrue(run.stdout.endswith(whole.stdout), run.stdout[:200])
+                self.assertIn(why, run.stderr)
+        for part in range(1, 10):
+            r = gcdumpc("report", self.put(packed[:len(packed) * part // 10]))
+            self.assertIn(r.returncode, (1, 3), (part, r.stderr))
+
     def test_damage_never_crashes(self):
         rng = random.Random(1)
         for case in range(60):
