@@ -143,6 +143,13 @@ class Leaks(CliTest):
         self.assertNotIn("bytes_before", self.csv("new")[0])
         self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
 
+    def test_the_largest_element(self):
+        for largest, after in ((100_000, ""), (2_000_000, ", largest 1.9 MiB")):
+            objects = {"array": ("Shop.Order[]", 824, [f"order{i}" for i in range(100)])}
+            objects |= {f"order{i}": ("Shop.Order", largest if i == 7 else 60_000, []) for i in range(100)}
+            self.put("in", heap(objects, [("array", "s_orders")])[0])
+            self.assertRegex(self.json("in")["suspects"][0]["what"], rf"\A100 Order, [0-9.]+ KiB each{after}\Z")
+
     def test_a_cache(self):
         data, at = cache()
         self.put("in", data)

@@ -120,6 +120,9 @@ struct suspect {
      * else GCD_TYPE_NONE */
     uint32_t heaviest_type;
     uint64_t held_bytes; /* findings, HANDLERS: of all types behind them, not only pub.held */
+    /* of the objects that it holds directly: the one that retains most; 0 = none */
+    uint64_t largest_bytes;
+    uint32_t largest_type;
 };
 
 /* Sums by type over the objects that no single object dominates. */

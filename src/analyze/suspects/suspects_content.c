@@ -202,10 +202,15 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
         gcd_add_saturating(&part->bytes, gcd_graph_node_size(w->g, node));
-        const struct suspect *x = &w->s->items[owner - 1u];
+        struct suspect *x = &w->s->items[owner - 1u];
         if (is_held(w, x, node)) {
+            uint64_t retained = gcd_dominators_retained(w->d, node);
             part->held_objects++;
-            gcd_add_saturating(&part->held_bytes, gcd_dominators_retained(w->d, node));
+            gcd_add_saturating(&part->held_bytes, retained);
+            if (retained > x->largest_bytes) {
+                x->largest_bytes = retained;
+                x->largest_type = part->type;
+            }
         }
     }
     return GCD_OK;

@@ -58,6 +58,23 @@ static void put_each(struct suspect_words *s, uint64_t bytes, uint64_t n)
     suspects_put(s, " each");
 }
 
+/* So many times the average is worth a word. */
+#define LARGEST_TIMES 10u
+
+/* ", 4.3 KiB each, largest 1.2 MiB", of N objects of TYPE that X holds. */
+static void put_each_of(struct suspect_words *s, const struct suspect *x, uint64_t bytes,
+                        uint64_t n, uint32_t type)
+{
+    put_each(s, bytes, n);
+    /* what other suspects inside X take counts for the largest, but not for the average */
+    if (x->pub.bytes != x->pub.retained_bytes || n < 2 || type != x->largest_type ||
+        x->largest_bytes == 0 || x->largest_bytes > bytes ||
+        x->largest_bytes / LARGEST_TIMES < bytes / n)
+        return;
+    suspects_put(s, ", largest ");
+    suspects_put_bytes(s, x->largest_bytes);
+}
+
 /* Is it better to count what X consists of than what X holds? */
 static bool counts_more(const struct suspect *x, const struct suspect *lead)
 {
@@ -100,7 +117,9 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
             suspects_put_type(s, p->own[0].type);
             suspects_put(s, " in each");
         } else {
-            put_each(s, p->bytes, n);
+            put_each_of(s, x, p->bytes, n,
+                        x->collection.elements_of_count > 0 ? x->collection.elements_of[0].type
+                                                            : GCD_TYPE_NONE);
         }
     } else if (p->kind == GCD_SUSPECT_OBJECT && (x->recursive || p->held_count == 0)) {
         if (!x->recursive || !suspects_put_scopes(s, p->objects, p->type))
@@ -111,7 +130,7 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
         (void)suspects_put_parts(s, p);
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
         suspects_put_typed(s, p->held[0].objects, p->held[0].type);
-        put_each(s, p->held[0].bytes, p->held[0].objects);
+        put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
     } else if (p->kind == GCD_SUSPECT_TYPE) {
         suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
