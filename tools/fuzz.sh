@@ -42,7 +42,7 @@ words=tests/fuzz/dictionary/$1.dict
 mkdir -p "$found/$1"
 # A short quarantine, no allocation stacks, no feature statistics: twice as fast.  Findings are examined without these options.
 export ASAN_OPTIONS="quarantine_size_mb=2:malloc_context_size=0:max_malloc_fill_size=0:max_free_fill_size=0:detect_stack_use_after_return=0"
-"$build/tests/${1}_lf" -max_total_time="$seconds" -max_len="$max" -timeout=20 -rss_limit_mb=2500 -entropic=0 \
+"$build/tests/${1}_lf" -max_total_time="$seconds" -max_len="$max" -timeout=60 -rss_limit_mb=2500 -entropic=0 \
     -print_final_stats=1 -artifact_prefix="$found/$1-" $([ ! -f "$words" ] || echo "-dict=$words") \
     "$found/$1" "tests/fuzz/corpus/$1" >"$found/$1.log" 2>&1
 status=$?

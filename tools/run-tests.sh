@@ -27,7 +27,7 @@ export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 # Packages and other builds that tests make compile the same sources with the same options, but for -Werror and the path of their build folder, which
 # -ffile-prefix-map removes.
 if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="$PWD/build-tests/ccache" CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS='-Werror -ffile-prefix-map=*'
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="$PWD/build-tests/ccache" CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=locale CCACHE_IGNOREOPTIONS='-Werror -ffile-prefix-map=*'
 fi
 results=build-tests/results
 rm -rf "$results"
