@@ -142,6 +142,7 @@ struct gcd_ipc_process {
     char *arch;
     char *container; /* the id of its container, 64 hexadecimal digits; empty = in none */
     bool answered;   /* those three are known */
+    bool coreclr; /* its memory can be read, which takes the right to (Native AOT, Mono: false) */
     /* why not: PERMISSION, TIMEOUT, REFUSED, GONE ..., NO_SOCKET: its diagnostics are off */
     enum gcd_error_reason reason;
 };

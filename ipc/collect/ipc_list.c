@@ -23,9 +23,6 @@
  * A silent process costs half a second, so all are asked in parallel; the threads only wait.
  * Anybody can create silent sockets, so the total is bounded.
  */
-/* The runtime (not Native AOT, not Mono) starts this thread first. */
-#define RUNTIME_THREAD ".NET SynchManag"
-
 enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
 
 /* A listener at PATH that was not found through a process. */
@@ -105,6 +102,7 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
         gcd_container_find(s->proc, pid, container);
         if (gcd_procfs_read(s->proc, pid, &target, NULL) == GCD_OK)
             p->inner_pid = target.inner_pid;
+        p->coreclr = gcd_procfs_is_coreclr(s->proc, pid);
     }
     p->container = copy(s, container);
     if (p->command_line == NULL || p->name == NULL || p->exe == NULL || p->socket_path == NULL ||
@@ -144,8 +142,7 @@ static gcd_status try_socketless(struct search *s, uint32_t pid, struct gcd_erro
     for (size_t i = 0; i < s->list.count; i++)
         if (s->list.items[i].pid == pid)
             return GCD_OK;
-    if (!gcd_procfs_has_thread(s->proc, pid, RUNTIME_THREAD) ||
-        !gcd_procfs_facts(s->proc, pid, &facts))
+    if (!gcd_procfs_is_coreclr(s->proc, pid) || !gcd_procfs_facts(s->proc, pid, &facts))
         return GCD_OK;
     return add(s, pid, &facts, "", GCD_ERROR_NO_SOCKET, err);
 }

@@ -392,6 +392,28 @@ bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
     return found;
 }
 
+static bool has_mapping(const char *proc, uint32_t pid, const char *file)
+{
+    char line[GCD_IPC_PATH_MAX];
+    int n = snprintf(line, sizeof line, "%s/%" PRIu32 "/maps", proc, pid);
+    FILE *f = n > 0 && (size_t)n < sizeof line ? fopen(line, "re") : NULL;
+    bool found = false;
+    while (f != NULL && !found && fgets(line, sizeof line, f) != NULL)
+        found = strstr(line, file) != NULL;
+    if (f != NULL)
+        (void)fclose(f);
+    return found;
+}
+
+/* The runtimes to .NET 10 start a thread of their own kind first; .NET 11 has none that Native AOT
+ * has not. */
+bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid)
+{
+    return gcd_procfs_has_thread(proc, pid, ".NET SynchManag") ||
+           (gcd_procfs_has_thread(proc, pid, ".NET Finalizer") &&
+            has_mapping(proc, pid, "/libcoreclr.so"));
+}
+
 bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)
 {
     char path[GCD_IPC_PATH_MAX], link[8];

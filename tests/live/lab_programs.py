@@ -116,13 +116,14 @@ def gate_lab():
 
 
 @functools.cache
-def native_lab():
-    """Path of NativeLab, compiled ahead of time, with its symbols beside it."""
+def native_lab(runtime=None):
+    """Path of NativeLab, compiled ahead of time for .NET RUNTIME or the SDK's own, with its symbols beside it."""
     if own_runtime() < 10:
         raise Missing("Native AOT sends heap dumps from .NET 10 on")
     if shutil.which("clang") is None and shutil.which("gcc") is None:
         raise Missing("Native AOT needs clang or gcc")
-    return os.path.join(_build("NativeLab", "publish", "--use-current-runtime"), "NativeLab")
+    newer = framework(runtime)[1] if runtime is not None else None
+    return os.path.join(_build("NativeLab", "publish", "--use-current-runtime", *([f"-p:LabRuntime={newer}"] if newer else [])), "NativeLab")
 
 
 @functools.cache

@@ -283,6 +283,8 @@ class RuntimeAsync(LiveTest):
         target, copy = self.target(), self.path("direct.nettrace")
         if os.geteuid() != 0:
             self.skipTest("reading the memory of a process needs root")
+        listed, = [p for p in json.loads(self.gcdumpc("ps", "--json").stdout)["processes"] if p["pid"] == target.pid]
+        self.assertEqual(listed["ways"], ["events", "direct"])
         self.gcdumpc("collect", "--direct", "--pid", target.pid, "-q", "-o", copy)
         self.check(copy)
         types = json.loads(self.gcdumpc("report", copy, "--json", "-q").stdout)["types"]

@@ -21,10 +21,12 @@ WANTED = {
 }
 
 
-class NativeAot(LiveTest):
+class NativeTest(LiveTest):
+    RUNTIME = None               # the SDK's own
+
     def setUp(self):
         super().setUp()
-        self.program = need(native_lab)
+        self.program = need(native_lab, self.RUNTIME)
 
     def collect(self, name, program, status=0):
         with Process(program=program) as target:
@@ -48,7 +50,7 @@ class NativeAot(LiveTest):
         self.assertEqual({name: types.get(name) for name in WANTED}, WANTED)
         self.assertEqual([name for name in types if "UNKNOWN" in name], [])
 
-    def test_names_beside_the_program(self):
+    def check_recorded_names(self):
         r = self.collect("named.nettrace", self.program)
         self.assertRegex(r.stderr, r"without names; .*\n.* names written, complete\n")
         self.check_names(self.types(self.path("named.nettrace"), "--no-modules"))     # the recording has them
@@ -58,6 +60,24 @@ class NativeAot(LiveTest):
         self.assertRegex(native["build_id"], "^[0-9a-f]{40}$")
         with Process(program=self.program) as target:
             self.check_names(self.types("--pid", target.pid))
+            listed, = [p for p in json.loads(self.gcdumpc("ps", "--json").stdout)["processes"] if p["pid"] == target.pid]
+            self.assertEqual(listed["ways"], ["events"])
+        # its literals are in its file, where no root refers to them, and not garbage
+        unreachable = json.loads(self.gcdumpc("leaks", self.path("named.nettrace"), "--json").stdout)["unreachable"]
+        self.assertLess(unreachable["objects"], 30)
+        self.assertGreater(unreachable["frozen_objects"], 100)
+
+
+class NativeAot11(NativeTest):
+    RUNTIME = 11
+
+    def test_names_beside_the_program(self):
+        self.check_recorded_names()
+
+
+class NativeAot(NativeTest):
+    def test_names_beside_the_program(self):
+        self.check_recorded_names()
 
     def test_symbols_elsewhere(self):
         r = self.collect("bare.nettrace", self.stripped(), status=3)

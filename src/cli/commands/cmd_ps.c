@@ -88,7 +88,7 @@ struct ways {
 static struct ways ways_of(const struct gcd_ipc_process *p)
 {
     return (struct ways){ .events = p->socket_path[0] != '\0',
-                          .direct = p->pid != 0 && gcd_process_may_trace(p->pid, NULL) == GCD_OK };
+                          .direct = p->coreclr && gcd_process_may_trace(p->pid, NULL) == GCD_OK };
 }
 
 static json_t *ways_json(const struct gcd_ipc_process *p)
