@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/generations.h>
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -17,11 +18,12 @@
 /* Fewer SafeHandles are those of the runtime. */
 #define LEAST_HANDLES 10u
 
-/* Adds up the nodes without a parent by type. */
+/* Adds up the nodes without a parent by type.  AGES: NULL = which are frozen is not known. */
 static bool add_up(const struct gcd_graph *g, const struct gcd_paths *p,
-                   struct cli_unreachable *ret)
+                   const struct gcd_generations *ages, struct cli_unreachable *ret)
 {
     const struct gcd_summary *s = gcd_graph_summary(g);
+    size_t hint = 0;
     struct sum {
         uint64_t objects, bytes;
     } *sums = calloc((size_t)s->type_count + 1, sizeof *sums);
@@ -31,6 +33,12 @@ static bool add_up(const struct gcd_graph *g, const struct gcd_paths *p,
         uint32_t type = gcd_graph_node_type(g, node);
         if (gcd_paths_parent(p, node) != GCD_NODE_NONE)
             continue;
+        if (ages != NULL && gcd_generations_find(ages, gcd_graph_node_address(g, node), &hint) ==
+                                GCD_GENERATION_NONE) {
+            ret->frozen_objects++;
+            ret->frozen_bytes += gcd_graph_node_size(g, node);
+            continue;
+        }
         sums[type].objects++;
         sums[type].bytes += gcd_graph_node_size(g, node);
         ret->objects++;
@@ -59,7 +67,12 @@ enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cl
         return cli_fail(d->subject, &err);
     paths = paths != NULL ? paths : own;
     ret->known = gcd_paths_pseudo_roots(paths) == 0;
-    bool ok = !ret->known || add_up(d->graph, paths, ret);
+    const struct gcd_summary *s = cli_summary(d);
+    struct gcd_generations *ages = NULL;
+    bool ok = !ret->known || s->range_count == 0 || !s->verdict.complete ||
+              gcd_generations_new(s, NULL, &ages, &err) == GCD_OK;
+    ok = ok && (!ret->known || add_up(d->graph, paths, ages, ret));
+    gcd_generations_free(ages);
     gcd_paths_free(own);
     return ok ? CLI_DONE : cli_no_memory(d->subject);
 }
@@ -68,8 +81,14 @@ char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachabl
 {
     const struct gcd_summary *s = cli_summary(d);
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *most = NULL, *all = NULL;
+    char frozen[200] = "";
+    if (u->frozen_objects > 0)
+        (void)snprintf(frozen, sizeof frozen,
+                       "%s %s (%s) %s frozen: literals and types, which only code holds",
+                       u->objects > 0 ? ";" : ", but", cli_number(u->frozen_objects, true, a),
+                       cli_size(u->frozen_bytes, b), gcd_by_number(u->frozen_objects, "is", "are"));
     if (u->objects == 0)
-        return strdup("all objects are reachable from roots");
+        return asprintf(&all, "all objects are reachable from roots%s", frozen) >= 0 ? all : NULL;
     const char *why = s->verdict.complete
                           ? "dead, not yet collected, or held by what the file does not store"
                           : "the dump is incomplete, and what is missing may hold them";
@@ -78,10 +97,11 @@ char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachabl
                                        : asprintf(&most, "by size mostly %s (%s)", name,
                                                   cli_number(u->type_objects, true, a))) < 0)
         return NULL;
-    if (asprintf(&all, "%s object%s (%s, %.2f %% of the heap) %s not reachable from roots, %s: %s",
+    if (asprintf(&all,
+                 "%s object%s (%s, %.2f %% of the heap) %s not reachable from roots, %s: %s%s",
                  cli_number(u->objects, true, b), gcd_plural(u->objects), cli_size(u->bytes, c),
                  s->bytes > 0 ? 100.0 * (double)u->bytes / (double)s->bytes : 0,
-                 gcd_by_number(u->objects, "is", "are"), most, why) < 0)
+                 gcd_by_number(u->objects, "is", "are"), most, why, frozen) < 0)
         all = NULL;
     free(most);
     return all;
@@ -202,6 +222,8 @@ json_t *cli_json_unreachable(const struct cli_unreachable *u)
     if (u->known) {
         cli_json_count(o, "objects", u->objects);
         cli_json_count(o, "bytes", u->bytes);
+        cli_json_count(o, "frozen_objects", u->frozen_objects);
+        cli_json_count(o, "frozen_bytes", u->frozen_bytes);
     }
     return o;
 }

@@ -13,6 +13,8 @@
 struct cli_unreachable {
     bool known; /* false: without a graph or roots */
     uint64_t objects, bytes;
+    /* others, outside the collector's memory: literals and types that code holds */
+    uint64_t frozen_objects, frozen_bytes;
     uint32_t type; /* with the most bytes among them */
     uint64_t type_objects, type_bytes;
 };

@@ -455,6 +455,27 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
     return st;
 }
 
+/* Objects outside the memory of the collector are literals and types that code holds: no root
+ * reaches them, but they live. */
+static gcd_status count_frozen(struct html_data *h, struct gcd_error *err)
+{
+    const struct gcd_summary *s = gcd_graph_summary(h->g);
+    struct gcd_generations *ages;
+    size_t hint = 0;
+    if (s->range_count == 0 || !s->verdict.complete || h->pseudo_roots > 0)
+        return GCD_OK;
+    GCD_TRY(gcd_generations_new(s, &h->alloc, &ages, err));
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++)
+        if (gcd_dominators_parent(h->dominators, node) == GCD_NODE_NONE &&
+            gcd_generations_find(ages, gcd_graph_node_address(h->g, node), &hint) ==
+                GCD_GENERATION_NONE) {
+            h->frozen_objects++;
+            h->frozen_bytes += gcd_graph_node_size(h->g, node);
+        }
+    gcd_generations_free(ages);
+    return GCD_OK;
+}
+
 static gcd_status analyze(struct html_data *h, struct analysis *a)
 {
     struct stage stage = { .first = 0, .share = 2 };
@@ -465,6 +486,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
+    GCD_TRY(count_frozen(h, a->err));
     GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_fields(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
