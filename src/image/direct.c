@@ -278,24 +278,30 @@ static gcd_status too_long(const struct direct *d, struct gcd_error *err)
                     d->max_stop_ns / GCD_NS_PER_MS);
 }
 
-/* Also gives the copy its memory.  The fastest time counts: others may be busy, too. */
+/* Also gives the copy its memory.  The fastest time counts: others may be busy, too.  But a file
+ * may be on a slow disk, and in a small cgroup its pages are written at once, sooner or later:
+ * there the slowest time counts, and a copy that takes too long ends at the bound. */
 static gcd_status rehearse(struct direct *d, struct gcd_error *err)
 {
     uint64_t bytes = heap_bytes(&d->heap->clr);
     if (d->copy != NULL && fits(d, bytes + bytes / 16))
         return GCD_OK;
     GCD_TRY(make_room(d, bytes, err));
-    memset(d->copy, 0, d->copy_bytes);
+    bool in_file = d->result.folder != NULL;
+    if (!in_file)
+        memset(d->copy, 0, d->copy_bytes);
     d->result.heap_bytes = bytes;
     if (d->options->urgent)
         return GCD_OK;
-    d->result.estimate_ns = UINT64_MAX;
-    for (unsigned i = 0; i < REHEARSALS && d->result.estimate_ns > d->max_stop_ns; i++) {
+    uint64_t *estimate = &d->result.estimate_ns;
+    *estimate = in_file ? 0 : UINT64_MAX;
+    for (unsigned i = 0; i < REHEARSALS && (*estimate > d->max_stop_ns) != in_file; i++) {
         uint64_t begin = gcd_clock_ns();
-        uint64_t copied = copy_regions(d, UINT64_MAX); /* a region may be gone meanwhile */
+        /* a region may be gone meanwhile */
+        uint64_t copied = copy_regions(d, in_file ? begin + d->max_stop_ns : UINT64_MAX);
         double share = copied > 0 ? (double)bytes / (double)copied : 1;
         uint64_t ns = (uint64_t)((double)(gcd_clock_ns() - begin) * share);
-        d->result.estimate_ns = ns < d->result.estimate_ns ? ns : d->result.estimate_ns;
+        *estimate = (ns < *estimate) != in_file ? ns : *estimate;
         GCD_TRY(gcd_check_canceled(d->options->context.cancel, err));
     }
     return d->result.estimate_ns > d->max_stop_ns ? too_long(d, err) : GCD_OK;
@@ -342,8 +348,11 @@ static gcd_status take_heap(struct direct *d, uint64_t until_ns, struct gcd_erro
         return again(d, "the heap had grown by more than a quarter");
     }
     d->result.heap_bytes = heap_bytes(&h->clr);
-    if (copy_regions(d, until_ns) < d->result.heap_bytes)
+    if (copy_regions(d, until_ns) < d->result.heap_bytes) {
+        if (d->result.folder != NULL)
+            d->result.estimate_ns = UINT64_MAX; /* a disk does not get faster */
         return again(d, "the heap could not be copied in time");
+    }
     GCD_TRY(use_copy(d, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
     return clr_find_roots(&h->clr, err);
