@@ -97,8 +97,8 @@ class Containers(LiveTest):
             for number, pid in inside.items():
                 self.assertRegex(refused, rf"(?m)^gcdumpc: +{pid} +{number}  |^ +{pid} +{number}  ")
                 self.assertGreater(self.objects("--container", "c0ffee1", "--pid", number), 500)
-            self.assertIn("several containers begin with", self.gcdumpc("report", "--container", "c0ffee", status=2).stderr)
-            self.assertIn("several containers begin with", self.gcdumpc("--container", "c0ffee", "--all", "-o", self.path("%p.gclog"), status=2).stderr)
+            self.assertIn("means several containers", self.gcdumpc("report", "--container", "c0ffee", status=2).stderr)
+            self.assertIn("means several containers", self.gcdumpc("--container", "c0ffee", "--all", "-o", self.path("%p.gclog"), status=2).stderr)
             self.gcdumpc("--container", "c0ffee1", "--all", "-o", self.path("%p.gclog"))
             self.assertEqual(self.outputs(), sorted(f"{pid}.gclog" for pid in inside.values()))
             self.gcdumpc("report", "--container", "badcafe0")

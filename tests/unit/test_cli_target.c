@@ -148,7 +148,7 @@ static void which_process_of_a_container_is_meant(void **state)
         inside(process(24, "web", "dotnet", "Web"), "", 24),
     };
     listed = (struct gcd_ipc_process_list){ .items = all, .count = sizeof all / sizeof *all };
-    static const char several[] = "several containers begin with \"aaaa\", such as aaaa00001111 "
+    static const char several[] = "\"aaaa\" means several containers, such as aaaa00001111 "
                                   "and aaaa10001111; give more of the id";
     static const struct {
         const char *container, *name;
@@ -222,6 +222,54 @@ static void what_docker_calls_a_container(void **state)
     assert_int_equal(remove_folder(dir), 0);
 }
 
+static void what_other_engines_call_a_container(void **state)
+{
+    (void)state;
+#define TASKS   "io.containerd.runtime.v2.task/k8s.io/" ID_A "/config.json"
+#define STORAGE "var/lib/containers/storage/overlay-containers/"
+#define POD     "_shop-7f_prod_5b1e-77_0"
+    static const struct {
+        const char *file, *text, *name;
+    } rows[] = {
+        { "run/containerd/" TASKS,
+          "{\"ociVersion\":\"1.1\",\"annotations\":{\"io.kubernetes.cri.container-name\":\"till\","
+          "\"io.kubernetes.cri.sandbox-name\":\"shop-7f\"}}",
+          "till" },
+        { "run/k3s/containerd/" TASKS,
+          "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"till\"}}", "till" },
+        { "run/containerd/" TASKS, "{\"annotations\":{}}", "" }, /* the pause container */
+        { STORAGE "containers.json",
+          "[{\"id\":\"" ID_B "\",\"names\":[\"bar\"]},{\"names\":[\"x\"]},7,"
+          "{\"id\":\"" ID_A "\",\"names\":[\"cafe\",\"other\"],\"image\":\"1\"}]",
+          "cafe" },
+        { STORAGE "volatile-containers.json", "[{\"id\":\"" ID_A "\",\"names\":[\"cafe\"]}]",
+          "cafe" },
+        { STORAGE "containers.json", "[{\"id\":\"" ID_A "\",\"names\":[\"k8s_till" POD "\"]}]",
+          "till" },
+        { STORAGE "containers.json", "[{\"id\":\"" ID_A "\",\"names\":[\"k8s_till\"]}]",
+          "k8s_till" },
+        { STORAGE "containers.json", "[{\"id\":\"" ID_B "\",\"names\":[\"bar\"]}]", "" },
+        { STORAGE "containers.json", "[{\"id\":\"" ID_A "\"}]", "" },
+        { STORAGE "containers.json", "{\"id\":\"" ID_A "\",\"names\":[\"bar\"]}", "" },
+        { STORAGE "containers.json", "[{\"id\":", "" },
+        { "var/lib/docker/containers/" ID_A "/config.v2.json", "{\"Name\":\"/k8s_till" POD "\"}",
+          "till" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char dir[FOLDER_BYTES], folder[256], name[CLI_CONTAINER_NAME_BYTES];
+        assert_int_equal(make_folder(dir), 0);
+        for (const char *c = strchr(rows[i].file, '/'); c != NULL; c = strchr(c + 1, '/')) {
+            (void)snprintf(folder, sizeof folder, "%.*s", (int)(c - rows[i].file), rows[i].file);
+            assert_int_equal(mkdir(path_in_folder(dir, folder), 0777), 0);
+        }
+        fill_file(path_in_folder(dir, rows[i].file), rows[i].text, strlen(rows[i].text));
+        assert_string_equal(cli_container_name(dir, ID_A, name), rows[i].name);
+        assert_int_equal(cli_container_fits(dir, ID_A, "till"), strcmp(name, "till") == 0);
+        assert_int_equal(cli_container_fits(dir, ID_A, "cafe"), strcmp(name, "cafe") == 0);
+        assert_int_equal(remove_folder(dir), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +277,7 @@ int main(void)
         cmocka_unit_test(which_process_is_meant),
         cmocka_unit_test(which_process_of_a_container_is_meant),
         cmocka_unit_test(what_docker_calls_a_container),
+        cmocka_unit_test(what_other_engines_call_a_container),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,8 +91,8 @@ enum cli_exit cli_target_is_clear(const struct gcd_ipc_process_list *l,
             first = p;
         if (strcmp(first->container, p->container) != 0)
             return cli_error(CLI_USAGE, NULL,
-                             "several containers begin with \"%s\", such as %.*s and %.*s; give "
-                             "more of the id",
+                             "\"%s\" means several containers, such as %.*s and %.*s; give more "
+                             "of the id",
                              t->container, CLI_CONTAINER_SHORT, first->container,
                              CLI_CONTAINER_SHORT, p->container);
     }

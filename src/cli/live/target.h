@@ -38,8 +38,8 @@ void cli_name_process(struct cli_dump *d, uint64_t pid);
 
 /* container.c */
 enum { CLI_CONTAINER_NAME_BYTES = 128, CLI_CONTAINER_SHORT = 12 /* digits of an id for people */ };
-/* The name of container ID where its engine keeps one below ROOT ("" = /), a file of Docker that
- * only root can read; "" when unknown. */
+/* The name of container ID where its engine keeps one below ROOT ("" = /), in a file that only root
+ * can read; of Kubernetes, the name in the pod.  "" when unknown. */
 const char *cli_container_name(const char *root, const char *id, char *ret);
 /* Is ID, of a process, the container that TEXT means: the id or its beginning, also after
  * "docker://" and the like, or the name? */
