@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/aot_definitions.h"
+
 #define DEPTH_MAX     32u
 #define ARITY_UNKNOWN UINT32_MAX
 
@@ -129,7 +131,7 @@ static const char *system_name(const char *s, size_t n)
     return NULL;
 }
 
-static bool is_assembly(const char *s, size_t n)
+bool aot_is_framework(const char *s, size_t n)
 {
     size_t low = 0, high = aot_framework_assembly_count;
     while (low < high) {
@@ -157,7 +159,7 @@ static size_t assembly_bytes(const char *s, size_t n)
 {
     size_t found = 0;
     for (size_t i = 1; i + 1 < n && (s[i] == '_' || is_word(s[i])); i++) {
-        if (s[i] != '_' || !is_in_namespace(s + i + 1, n - i - 1) || !is_assembly(s, i))
+        if (s[i] != '_' || !is_in_namespace(s + i + 1, n - i - 1) || !aot_is_framework(s, i))
             continue;
         if (found != 0)
             return 0;
@@ -301,6 +303,15 @@ static uint32_t arity_of(const char *s, size_t n)
     return sum;
 }
 
+/* The same in "Pair`2+Left". */
+static uint32_t arity_in(const char *name)
+{
+    uint32_t sum = 0;
+    for (const char *s = strchr(name, '`'); s != NULL; s = strchr(s + 1, '`'))
+        sum += (uint32_t)strtoul(s + 1, NULL, 10);
+    return sum;
+}
+
 /* ---- types ---- */
 
 enum frame_kind { FRAME_GENERIC, FRAME_ARRAY, FRAME_DIMENSIONS };
@@ -314,6 +325,7 @@ struct reading {
     const char *s; /* [n] */
     size_t n, at;
     struct out *o;
+    const struct aot_definitions *known;
     struct frame frames[DEPTH_MAX];
     unsigned depth;
 };
@@ -391,7 +403,11 @@ static bool read_definition(struct reading *r)
     uint32_t arity;
     if (end == SIZE_MAX || n == 0)
         return false;
-    if (!put_framework(r->o, r->s + r->at, n, &arity)) {
+    const char *known = aot_definition(r->known, r->s + r->at, n);
+    if (known != NULL) {
+        put_text(r->o, known);
+        arity = arity_in(known);
+    } else if (!put_framework(r->o, r->s + r->at, n, &arity)) {
         put(r->o, r->s + r->at, n);
         arity = arity_of(r->s + r->at, n);
     }
@@ -469,18 +485,29 @@ static bool read_type(struct reading *r)
     return r->depth == 0 && r->at == r->n;
 }
 
-size_t aot_name(const char *m, size_t n, bool value_type, char *ret)
+static bool begins_known(const struct aot_definitions *known, const char *m, size_t n)
+{
+    size_t k = 0;
+    while (k < n && m[k] != '<')
+        k++;
+    return aot_definition(known, m, k) != NULL;
+}
+
+size_t aot_name(const char *m, size_t n, bool value_type, const struct aot_definitions *known,
+                char *ret)
 {
     static const char boxed[] = "Boxed_";
     struct out o = { .p = ret };
     size_t skip = begins(m, n, boxed) ? strlen(boxed) : 0;
     /* the name of an assembly could also be "Boxed" */
-    if (!value_type && assembly_bytes(m + skip, (size_t)(n - skip)) == 0)
+    if (!value_type && assembly_bytes(m + skip, n - skip) == 0 &&
+        (begins_known(known, m, n) || !begins_known(known, m + skip, n - skip)))
         skip = 0;
-    struct reading r = { .s = m + skip, .n = n - skip, .o = &o };
-    if (!read_type(&r)) {
+    struct reading r = { .s = m + skip, .n = n - skip, .o = &o, .known = known };
+    const char *whole = aot_definition(known, m + skip, n - skip);
+    if (whole != NULL || !read_type(&r)) {
         o.n = 0;
-        put(&o, m + skip, n - skip);
+        put(&o, whole != NULL ? whole : m + skip, whole != NULL ? strlen(whole) : n - skip);
     }
     if (o.full)
         return 0;

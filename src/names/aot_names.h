@@ -11,6 +11,8 @@
 
 #include <gcdumpc/status.h>
 
+struct aot_definitions;
+
 /* Longer names stay unknown. */
 #define AOT_SYMBOL_MAX ((size_t)8192)
 /* Enough for the spelling of any such symbol. */
@@ -20,6 +22,9 @@
 extern const char *const aot_framework_assemblies[];
 extern const size_t aot_framework_assembly_count;
 
+/* Is S[N] the mangled name of one of them? */
+bool aot_is_framework(const char *s, size_t n);
+
 /* Is it the symbol of a method table, of a type or of the objects with the static fields of a
  * class?  *RET, *RET_N: the mangled name in it. */
 bool aot_symbol_of_type(const char *symbol, size_t n, const char **ret, size_t *ret_n);
@@ -27,9 +32,10 @@ bool aot_symbol_of_type(const char *symbol, size_t n, const char **ret, size_t *
 /*
  * Writes the mangled name M[N] in the runtime's spelling to RET[AOT_NAME_MAX], with a NUL; returns
  * its length, 0 = too long.  Types of the framework, arrays, pointers and type arguments are
- * spelled as the runtime does; a definition of another assembly, and whatever can be read in two
- * ways, stays as it is.  VALUE_TYPE: the objects are boxed values.
+ * spelled as the runtime does; a definition of another assembly that is not in KNOWN (may be NULL),
+ * and whatever can be read in two ways, stays as it is.  VALUE_TYPE: the objects are boxed values.
  */
-size_t aot_name(const char *m, size_t n, bool value_type, char *ret);
+size_t aot_name(const char *m, size_t n, bool value_type, const struct aot_definitions *known,
+                char *ret);
 
 #endif

@@ -13,10 +13,13 @@
 #include "base/mem.h"
 #include "base/signature.h"
 #include "metadata/elf_file.h"
+#include "names/aot_definitions.h"
 #include "names/aot_names.h"
 #include "resolve/resolve.h"
 
 #define CANDIDATES_MAX 64u
+/* Behind them, the assemblies that the program may have been compiled from. */
+#define ASSEMBLIES_MAX 4096u
 /* So many types that are all in their places are no coincidence. */
 #define TYPES_MIN    16u
 #define SYMBOLS_MAX  (UINT64_C(1) << 24)
@@ -29,6 +32,7 @@ struct native {
     const char **symbols;    /* [type_count] in r->text; NULL = none, "" = several */
     size_t types, found;     /* of the module; those that have a symbol */
     char *buffer;            /* [SYMBOL_BYTES + AOT_NAME_MAX] */
+    struct aot_definitions known;
 };
 
 static gcd_status no_memory(struct gcd_error *err)
@@ -105,7 +109,7 @@ static gcd_status name_types(struct native *v, struct gcd_error *err)
             continue;
         char *name = v->buffer + SYMBOL_BYTES;
         bool value = t->element_type != 0 && !gcd_element_is_reference(t->element_type);
-        size_t n = aot_name(v->symbols[i], strlen(v->symbols[i]), value, name);
+        size_t n = aot_name(v->symbols[i], strlen(v->symbols[i]), value, &v->known, name);
         if (n > 0)
             GCD_TRY(load_name_native(d, t, name, n, err));
     }
@@ -161,7 +165,7 @@ static gcd_status try_file(struct native *v, struct elf_file *f, const struct gc
     if (!known)
         GCD_TRY(keep_build_id(v, id, from->path, err));
     *ret_done = true;
-    return name_types(v, err);
+    return GCD_OK;
 }
 
 static gcd_status try_candidate(struct native *v, unsigned n, bool *ret_done, const char **ret_why,
@@ -182,13 +186,37 @@ static gcd_status try_candidate(struct native *v, unsigned n, bool *ret_done, co
     return st;
 }
 
+/* The types of candidate N, if it is an assembly. */
+static gcd_status add_assembly(struct native *v, unsigned n, struct gcd_error *err)
+{
+    struct resolve_file f;
+    GCD_TRY(resolve_open(v->r, &v->r->d->modules[v->module], n, &f, err));
+    gcd_status st = aot_definitions_add(&v->known, f.m, err);
+    resolve_close(v->r, &f);
+    return st;
+}
+
+/* From candidate N on.  What cannot be read only leaves names as they are mangled. */
+static gcd_status add_assemblies(struct native *v, unsigned n, struct gcd_error *err)
+{
+    gcd_status st = GCD_OK;
+    for (; n < ASSEMBLIES_MAX && st != GCD_END; n++) {
+        struct gcd_error own = GCD_ERROR_INIT;
+        GCD_TRY(gcd_check_canceled(v->r->d->options.context.cancel, err));
+        st = add_assembly(v, n, &own);
+        GCD_TRY(gcd_only_fatal(st, &own, err));
+    }
+    return GCD_OK;
+}
+
 /* The module's types have names afterwards, or its problem says why not. */
 static gcd_status find_symbols(struct native *v, struct gcd_error *err)
 {
     const char *why = NULL;
     char damage[sizeof err->msg] = "";
     bool done = false;
-    for (unsigned n = 0; n < CANDIDATES_MAX && !done; n++) {
+    unsigned n = 0;
+    for (; n < CANDIDATES_MAX && !done; n++) {
         struct gcd_error own = GCD_ERROR_INIT;
         gcd_status st = try_candidate(v, n, &done, &why, &own);
         GCD_TRY(gcd_only_fatal(st, &own, err));
@@ -197,8 +225,11 @@ static gcd_status find_symbols(struct native *v, struct gcd_error *err)
         if (st != GCD_OK && st != GCD_E_UNSUPPORTED && damage[0] == '\0')
             (void)snprintf(damage, sizeof damage, "%s", own.msg);
     }
-    if (done)
+    if (done) {
+        GCD_TRY(add_assemblies(v, n, err));
+        GCD_TRY(name_types(v, err));
         return say(v, GCD_MODULE_READ, "", err);
+    }
     if (why != NULL)
         return say(v, GCD_MODULE_REPLACED, why, err);
     return damage[0] != '\0' ? say(v, GCD_MODULE_UNREADABLE, damage, err)
@@ -209,6 +240,7 @@ gcd_status resolve_native(struct resolve *r, uint32_t module, struct gcd_error *
 {
     struct native v = { .r = r, .module = module };
     gcd_idmap_init(&v.by_rva, r->alloc);
+    aot_definitions_init(&v.known, r->alloc);
     v.symbols = gcd_mem_new_array(r->alloc, (size_t)r->d->type_count + 1, sizeof *v.symbols);
     v.buffer = gcd_mem_new(r->alloc, SYMBOL_BYTES + AOT_NAME_MAX);
     gcd_status st = v.symbols != NULL && v.buffer != NULL ? list_types(&v, err) : no_memory(err);
@@ -216,6 +248,7 @@ gcd_status resolve_native(struct resolve *r, uint32_t module, struct gcd_error *
         st = find_symbols(&v, err);
     gcd_mem_free(r->alloc, v.symbols, ((size_t)r->d->type_count + 1) * sizeof *v.symbols);
     gcd_mem_free(r->alloc, v.buffer, SYMBOL_BYTES + AOT_NAME_MAX);
+    aot_definitions_done(&v.known);
     gcd_idmap_done(&v.by_rva);
     return st;
 }

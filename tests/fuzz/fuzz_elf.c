@@ -25,7 +25,7 @@ static void tell(struct elf_file *f, uint64_t i, struct tb_bytes *text)
     }
     if (n == sizeof symbol || !aot_symbol_of_type(symbol, n, &m, &k))
         return;
-    n = aot_name(m, k, e.rva % 2 == 0, name);
+    n = aot_name(m, k, e.rva % 2 == 0, NULL, name);
     if (n >= sizeof name || name[n] != '\0')
         fuzz_fail("a name fits", "it does not");
     tb_put(text, name, n);

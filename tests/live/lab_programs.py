@@ -127,6 +127,12 @@ def native_lab(runtime=None):
 
 
 @functools.cache
+def native_lab_assembly():
+    """Path of an assembly from the same sources as NativeLab."""
+    return os.path.join(_build("NativeLab", "build"), "NativeLab.dll")
+
+
+@functools.cache
 def alloc_lab(runtime):
     """Path of AllocLab for .NET RUNTIME."""
     return program("AllocLab", runtime, "built" if runtime == own_runtime() else "contained")

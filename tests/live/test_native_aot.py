@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 
-from lab_programs import native_lab
+from lab_programs import native_lab, native_lab_assembly
 from live_support import LiveTest, Process, main, need
 
 BOX = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Threading.Tasks.VoidTaskResult>.AsyncStateMachineBox<NativeLab_Shop_Work__RunAsync_d__1>"
@@ -18,6 +18,17 @@ WANTED = {
     "System.Collections.Generic.Queue<System.Nullable<System.Int64>>": 111,
     "NativeLab_Shop_Pair_2<System.Collections.Generic.Dictionary<System.String, NativeLab_Shop_Crate_1<System.Int32>>, NativeLab_Shop_Order[]>": 112,
     BOX: 113,
+}
+
+
+# With the assembly that the program was compiled from, its own names are as in the source.
+EXACT = {
+    "Shop.Order": 100, "Shop.Order.Line": 101, "Shop.Crate<System.Int32>": 102, "Shop.Crate<Shop.Order>.Slot": 103,
+    "Shop.Pair<System.String, Shop.Order>": 104, "Shop.My_Space.Under_Score": 105, "Shop.Order[,]": 106, "Shop.Order[][]": 107,
+    "System.Collections.Generic.Dictionary<System.String, System.Collections.Generic.List<Shop.Order>>": 108,
+    "System.Collections.Concurrent.ConcurrentDictionary<System.Int32, Shop.Order>": 109, "Shop.Point": 110,
+    "Shop.Pair<System.Collections.Generic.Dictionary<System.String, Shop.Crate<System.Int32>>, Shop.Order[]>": 112,
+    BOX.replace("NativeLab_Shop_Work__RunAsync_d__1", "Shop.Work.<RunAsync>d__1"): 113,
 }
 
 
@@ -95,6 +106,14 @@ class NativeAot(NativeTest):
             f.write(b"other")
         r = self.gcdumpc("report", self.path("bare.nettrace"), "--modules", folder, status=3)
         self.assertIn("of another build", r.stderr)
+
+    def test_names_from_assemblies(self):
+        self.collect("bare.nettrace", self.stripped(), status=3)
+        folder = self.symbols()
+        shutil.copy(need(native_lab_assembly), folder)
+        types = self.types(self.path("bare.nettrace"), "--modules", folder)
+        self.assertEqual({name: types.get(name) for name in EXACT}, EXACT)
+        self.assertEqual([name for name in types if "NativeLab_" in name], [])
 
     def test_two_runs_without_symbols(self):
         program = self.stripped()

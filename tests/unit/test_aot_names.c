@@ -69,11 +69,11 @@ static void test_names(void **state)
     (void)state;
     char name[AOT_NAME_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(aot_name(cases[i].mangled, strlen(cases[i].mangled), false, name),
+        assert_int_equal(aot_name(cases[i].mangled, strlen(cases[i].mangled), false, NULL, name),
                          strlen(cases[i].name));
         assert_string_equal(name, cases[i].name);
     }
-    (void)aot_name("Boxed_Int32", 11, true, name);
+    (void)aot_name("Boxed_Int32", 11, true, NULL, name);
     assert_string_equal(name, "System.Int32");
 }
 
@@ -86,12 +86,12 @@ static void test_cut_names(void **state)
         for (size_t n = 0; n < strlen(cases[i].mangled); n++) {
             char *cut = malloc(n + 1);
             memcpy(cut, cases[i].mangled, n);
-            assert_true(aot_name(cut, n, false, name) < sizeof name);
+            assert_true(aot_name(cut, n, false, NULL, name) < sizeof name);
             free(cut);
         }
     for (size_t i = 0; i + 8 <= sizeof deep; i += 8)
         memcpy(deep + i, "__Array<", 8);
-    assert_int_equal(aot_name(deep, sizeof deep, false, name), sizeof deep);
+    assert_int_equal(aot_name(deep, sizeof deep, false, NULL, name), sizeof deep);
     assert_memory_equal(name, deep, sizeof deep);
 }
 
@@ -106,7 +106,7 @@ static void test_symbols(void **state)
     assert_true(aot_symbol_of_type("__GCStaticEEType_01", 19, &m, &n));
     assert_int_equal(n, 19);
     static const char *const others[] = {
-        "_ZTV13aot_Shop_Order",      "_ZTV15aot_Shop_Order", "_ZTV", "_ZTV0x",      "_ZTVabcdef",
+        "_ZTV13aot_Shop_Order",      "_ZTV15aot_Shop_Order", "_ZTV", "_ZTV0x",     "_ZTVabcdef",
         "_ZTV99999999999999999999x", "__writableDataString", "",     "_ZTV2a\x1b", "_ZTV3a.c",
         "__GCStaticEEType_\xff"
     };

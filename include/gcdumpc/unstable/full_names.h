@@ -11,7 +11,9 @@
  *
  * A program compiled ahead of time (Native AOT, gcd_module.native) sends no names at all; its
  * symbols have them, in its own ELF file or in a separate one with the same build id.  The caller
- * finds these files, too: the certain one tells the build id.
+ * finds these files, too: the certain one tells the build id.  Symbols are mangled; assemblies that
+ * the program was compiled from, behind them in the list of candidates, tell the names of its own
+ * types.
  *
  * A recording can contain the names; then they are in the summary from the beginning, and no file
  * is needed.

@@ -446,6 +446,20 @@ static gcd_status native_at_recorded_path(struct module_finder *f, const struct 
                : open_path(path, ret, NULL, err);
 }
 
+/* The assemblies that it may have been compiled from: all below the folders. */
+static gcd_status native_assemblies(struct module_finder *f, const struct gcd_module *module,
+                                    struct gcd_module_file *ret, struct gcd_error *err)
+{
+    (void)module;
+    gcd_status st = make_index(f, err);
+    if (st != GCD_OK)
+        return st;
+    while (f->next < f->index.count && !is_module(f->index.items[f->next].name))
+        f->next++;
+    return f->next < f->index.count ? open_path(f->index.items[f->next++].path, ret, NULL, err)
+                                    : GCD_END;
+}
+
 typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module,
                          struct gcd_module_file *ret, struct gcd_error *err);
 static stage *const stages[] = { in_image,        in_own_bundle, in_root,
@@ -453,7 +467,7 @@ static stage *const stages[] = { in_image,        in_own_bundle, in_root,
                                  at_recorded_path };
 #define STAGES (sizeof stages / sizeof *stages)
 static stage *const native_stages[] = { native_in_root, native_below_folders,
-                                        native_at_recorded_path };
+                                        native_at_recorded_path, native_assemblies };
 #define NATIVE_STAGES (sizeof native_stages / sizeof *native_stages)
 
 static void close_candidate(void *ctx, struct gcd_module_file *file)
