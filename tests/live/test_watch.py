@@ -83,7 +83,7 @@ class Watch(LiveTest):
 
     def test_growth_a_summary_first_and_two_outputs(self):
         with self.leaking(rate=20) as target:
-            watcher = self.start_watch("--pid", target.pid, "--when", "growth/1m > 30M", "--once", "--summary-first", "--summary",
+            watcher = self.start_watch("--pid", target.pid, "--when", "growth/1m > 30M", "--once", "--keep", "2", "--summary-first", "--summary",
                                        self.path(f"{NAME}.json"), "-o", self.path(f"{NAME}.nettrace.gz"), "-o", self.path(f"{NAME}.gcdump"))
             self.said(watcher, "is watched")
             before = resident_mb(target.pid)
@@ -154,6 +154,18 @@ class Watch(LiveTest):
             target.process.kill()
             watcher.communicate(timeout=SECONDS)
             self.assertEqual(watcher.returncode, 0)              # that of the last dump
+
+    def test_a_summary_where_no_output_can_be_written(self):
+        with self.leaking() as target:
+            nowhere = self.path("file")                          # a file where a folder is wanted
+            with open(nowhere, "w", encoding="ascii"):
+                pass
+            watcher = self.start_watch("--pid", target.pid, "--when", "rss > 10M", "--once", "--keep", "2", "--summary", self.path(f"{NAME}.json"),
+                                       "-o", f"{nowhere}/{NAME}.gcdump")
+            _, messages = watcher.communicate(timeout=SECONDS)
+            self.assertEqual(watcher.returncode, 1, messages)
+            self.assertIn("trying the summary alone", messages)
+            self.assertEqual(len(self.found("AllocLab-*.json")), 1, messages)
 
     def test_it_waits_for_a_process(self):
         watcher = self.start_watch("--name", "NoSuchProgram", "--when", "rss > 1M", "-o", self.path(f"{NAME}.gcdump"))

@@ -31,6 +31,8 @@ static enum cli_exit dump_to(const struct cli_args *args, const char *output, bo
     one.output.path = output == args->output.default_path ? one.output.default_path : output;
     if (!summary)
         one.output.summary = NULL;
+    if (one.output.path == NULL) /* these are about files of an output */
+        one.job.keep = one.job.keep_days = one.job.max_total_bytes = 0;
     enum cli_exit e = cmd_collect(&one);
     cli_progress_end();
     return e;
