@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "base/threads/parallel.h"
 #include "write/write.h"
@@ -457,11 +458,13 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
 
 /* Objects outside the memory of the collector are literals and types that code holds: no root
  * reaches them, but they live. */
-static gcd_status count_frozen(struct html_data *h, struct gcd_error *err)
+static gcd_status count_alive(struct html_data *h, struct gcd_error *err)
 {
     const struct gcd_summary *s = gcd_graph_summary(h->g);
     struct gcd_generations *ages;
     size_t hint = 0;
+    h->alive_objects = h->reachable_objects;
+    h->alive_bytes = h->reachable_bytes;
     if (s->range_count == 0 || !s->verdict.complete || h->pseudo_roots > 0)
         return GCD_OK;
     GCD_TRY(gcd_generations_new(s, &h->alloc, &ages, err));
@@ -469,8 +472,8 @@ static gcd_status count_frozen(struct html_data *h, struct gcd_error *err)
         if (gcd_dominators_parent(h->dominators, node) == GCD_NODE_NONE &&
             gcd_generations_find(ages, gcd_graph_node_address(h->g, node), &hint) ==
                 GCD_GENERATION_NONE) {
-            h->frozen_objects++;
-            h->frozen_bytes += gcd_graph_node_size(h->g, node);
+            h->alive_objects++;
+            gcd_add_saturating(&h->alive_bytes, gcd_graph_node_size(h->g, node));
         }
     gcd_generations_free(ages);
     return GCD_OK;
@@ -486,7 +489,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
-    GCD_TRY(count_frozen(h, a->err));
+    GCD_TRY(count_alive(h, a->err));
     GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_fields(h, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));

@@ -114,7 +114,7 @@ struct html_data {
     uint32_t *types;                  /* [type_room] the first type_count, by bytes, are shown */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
-    uint64_t frozen_objects, frozen_bytes; /* others that live: only code holds them */
+    uint64_t alive_objects, alive_bytes; /* those, and frozen ones, which only code holds */
     /* of the program's own live objects outside the suspects, with what they keep alive */
     uint64_t own_bytes;
     /* number of pseudo-roots, if the dump has no roots (dominators.h) */

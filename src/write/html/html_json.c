@@ -289,7 +289,7 @@ static void put_memory_parts(struct page *p)
 {
     struct gcd_memory_size sizes[GCD_MEMORY_PARTS];
     const struct gcd_summary *s = gcd_graph_summary(p->h->g);
-    gcd_memory_parts(s, s->bytes - p->h->reachable_bytes - p->h->frozen_bytes, sizes);
+    gcd_memory_parts(s, s->bytes - p->h->alive_bytes, sizes);
     json_put_open(&p->j, "memory_parts", '[');
     for (unsigned i = 0; i < GCD_MEMORY_PARTS; i++) {
         json_put_open(&p->j, NULL, '[');
@@ -313,8 +313,8 @@ static void put_totals(struct page *p)
     json_put_number(&p->j, "types", h->types_with_objects);
     json_put_number(&p->j, "roots", gcd_graph_summary(h->g)->root_count);
     json_put_number(&p->j, "dependent_handles", gcd_graph_dependent_count(h->g));
-    json_put_number(&p->j, "reachable_objects", h->reachable_objects + h->frozen_objects);
-    json_put_number(&p->j, "reachable_bytes", h->reachable_bytes + h->frozen_bytes);
+    json_put_number(&p->j, "reachable_objects", h->alive_objects);
+    json_put_number(&p->j, "reachable_bytes", h->alive_bytes);
     json_put_number(&p->j, "own_bytes", h->own_bytes);
     json_put_number(&p->j, "stand_ins", h->pseudo_roots);
     json_put_close(&p->j, '}');
