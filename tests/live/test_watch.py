@@ -181,6 +181,11 @@ class Watch(LiveTest):
             r = self.gcdumpc("watch", "--pid", target.pid, "--when", "rss > 1M", "--when", "left < 1K", "--dry-run")
             self.assertRegex(r.stdout, rf"\Aprocess {target.pid} \(AllocLab\): rss > 1M: rss [\d.]+ MiB; true now\n"
                                        rf"process {target.pid} \(AllocLab\): left < 1K: left [\d.]+ [MG]iB\n\Z")
+            self.assertEqual(r.stderr, "")
+            for name, bad in ((self.path("%n-%Y%m%dT%H%M%S.gcdump"), False), (self.path("no/%Y%m%dT%H%M%S.gcdump"), True)):
+                r = self.gcdumpc("watch", "--pid", target.pid, "--when", "rss > 99G", "--dry-run", "-o", name)
+                wanted = f"gcdumpc: a dump could not be written to {name} now: {self.path('no')}: No such file or directory\n" if bad else ""
+                self.assertEqual(r.stderr, wanted)
             r = self.gcdumpc("collect", "--pid", target.pid, "--when", "rss > 99G", "-o", self.path("a.gcdump"), "--skip-status", 7, "--log", "text", status=7)
             self.assertIn("rss > 99G is not true: rss", r.stderr)
             self.assertEqual(self.found("*"), [])

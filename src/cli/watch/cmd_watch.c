@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
@@ -22,6 +23,7 @@
 #include "output/output.h"
 #include "signals.h"
 #include "term/message.h"
+#include "term/path.h"
 #include "term/term.h"
 #include "watch/watch.h"
 
@@ -321,6 +323,29 @@ static enum cli_exit check(const struct cli_args *args)
     return CLI_DONE;
 }
 
+/* Weeks may pass before the first dump: says at once what it would say then.  The folder may be
+ * there by that time, so this is no error. */
+static void warn_of_folder(const char *path)
+{
+    char before[4096], folder[4096];
+    struct stat sb;
+    size_t n = path != NULL ? strcspn(path, "%") : 0; /* a field is filled in later */
+    if (path == NULL || n >= sizeof before - 1)
+        return;
+    (void)snprintf(before, sizeof before, "%.*s%s", (int)n, path, path[n] == '%' ? "x" : "");
+    cli_path_folder(before, folder, sizeof folder);
+    if (stat(folder, &sb) != 0 || access(folder, W_OK | X_OK) != 0)
+        cli_say(NULL, "a dump could not be written to %s now: %s: %s", path, folder,
+                strerror(errno));
+}
+
+static void warn_of_folders(const struct cli_args *args)
+{
+    for (size_t i = 0; i < CLI_OUTPUTS_MAX && args->watch.outputs[i] != NULL; i++)
+        warn_of_folder(args->watch.outputs[i]);
+    warn_of_folder(args->output.summary);
+}
+
 enum cli_exit cmd_watch(const struct cli_args *args)
 {
     struct watch w = { .args = args };
@@ -330,6 +355,8 @@ enum cli_exit cmd_watch(const struct cli_args *args)
         e = check(args);
     if (e == CLI_DONE && gcd_ipc_finder_new(NULL, &w.finder, &err) != GCD_OK)
         e = cli_fail(NULL, &err);
+    if (e == CLI_DONE)
+        warn_of_folders(args);
     if (e == CLI_DONE)
         e = args->live.dry_run ? show(&w) : run(&w);
     end_children(&w);
