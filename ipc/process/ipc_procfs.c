@@ -372,24 +372,32 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
 #define THREADS_MAX     1000u
 #define DESCRIPTORS_MAX 4096u
 
-bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
+/* Bit I: one of the first threads is called NAMES[I] (NULL: only the first is looked for), but once
+ * it is known of NAMES[0], the other is not looked for. */
+static unsigned threads_called(const char *proc, uint32_t pid, const char *const names[2])
 {
     char path[GCD_IPC_PATH_MAX], file[64], text[64];
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/task", proc, pid);
     DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
-    bool found = false;
+    unsigned found = 0;
     struct dirent *e;
-    for (unsigned i = 0; dir != NULL && !found && i < THREADS_MAX && (e = readdir(dir)) != NULL;
-         i++) {
+    for (unsigned i = 0;
+         dir != NULL && (found & 1) == 0 && i < THREADS_MAX && (e = readdir(dir)) != NULL; i++) {
         n = snprintf(file, sizeof file, "task/%.20s/comm", e->d_name);
         if (n < 0 || e->d_name[0] == '.' || read_small(proc, pid, file, text, sizeof text) != 0)
             continue;
         text[strcspn(text, "\n")] = '\0';
-        found = strcmp(text, name) == 0;
+        for (unsigned k = 0; k < 2 && names[k] != NULL; k++)
+            found |= (unsigned)(strcmp(text, names[k]) == 0) << k;
     }
     if (dir != NULL)
         (void)closedir(dir);
     return found;
+}
+
+bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name)
+{
+    return threads_called(proc, pid, (const char *const[]){ name, NULL }) != 0;
 }
 
 static bool has_mapping(const char *proc, uint32_t pid, const char *file)
@@ -409,9 +417,9 @@ static bool has_mapping(const char *proc, uint32_t pid, const char *file)
  * has not. */
 bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid)
 {
-    return gcd_procfs_has_thread(proc, pid, ".NET SynchManag") ||
-           (gcd_procfs_has_thread(proc, pid, ".NET Finalizer") &&
-            has_mapping(proc, pid, "/libcoreclr.so"));
+    static const char *const names[2] = { ".NET SynchManag", ".NET Finalizer" };
+    unsigned found = threads_called(proc, pid, names);
+    return (found & 1) != 0 || (found != 0 && has_mapping(proc, pid, "/libcoreclr.so"));
 }
 
 bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)
