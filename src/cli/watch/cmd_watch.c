@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
@@ -328,13 +327,12 @@ static enum cli_exit check(const struct cli_args *args)
 static void warn_of_folder(const char *path)
 {
     char before[4096], folder[4096];
-    struct stat sb;
     size_t n = path != NULL ? strcspn(path, "%") : 0; /* a field is filled in later */
     if (path == NULL || n >= sizeof before - 1)
         return;
     (void)snprintf(before, sizeof before, "%.*s%s", (int)n, path, path[n] == '%' ? "x" : "");
     cli_path_folder(before, folder, sizeof folder);
-    if (stat(folder, &sb) != 0 || access(folder, W_OK | X_OK) != 0)
+    if (access(folder, W_OK | X_OK) != 0)
         cli_say(NULL, "a dump could not be written to %s now: %s: %s", path, folder,
                 strerror(errno));
 }
