@@ -56,6 +56,7 @@ enum {
     FIELD_NAME = 1,
     FIELD_SIGNATURE = 2,
     METHOD_RVA = 0,
+    METHOD_NAME = 3,
     EVENT_MAP_CLASS = 0,
     EVENT_MAP_EVENTS = 1,
     EVENT_NAME = 1,

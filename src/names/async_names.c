@@ -270,6 +270,33 @@ void gcd_made_of_method(const char *name, char *ret, size_t cap)
     }
 }
 
+/* The method that "get_Items" and the like belong to is that of the source, "Items". */
+static struct piece without_accessor(struct piece method)
+{
+    static const char *const accessors[] = { "get_", "set_", "add_", "remove_" };
+    struct piece own = from(method, last_segment(method));
+    for (size_t i = 0; i < sizeof accessors / sizeof *accessors; i++)
+        if (begins(own, accessors[i]) && own.n > strlen(accessors[i]))
+            return from(own, strlen(accessors[i]));
+    return own;
+}
+
+bool gcd_lambda_method(const char *name, const char *method, size_t n, char *ret, size_t cap)
+{
+    struct piece all = without_module(name), source = { method, n };
+    struct text t = { ret, 0, cap };
+    size_t start = last_segment(all);
+    struct piece outer = real_class((struct piece){ name, start > 0 ? start - 1 : 0 });
+    if (gcd_made_of(name) != GCD_MADE_OF_LAMBDA || outer.n == 0 || n == 0)
+        return false;
+    put(&t, outer);
+    if (method[0] != '.') { /* ".ctor" */
+        put_text(&t, ".");
+        put_method(&t, without_accessor(source));
+    }
+    return t.n + 1 < cap;
+}
+
 const char *gcd_async_step_name(const char *name, bool known, bool async,
                                 char buf[GCD_ASYNC_STEP_BYTES])
 {

@@ -33,6 +33,7 @@ struct gcd_names {
     uint32_t count;
     struct class_name *classes; /* [class_count] sorted by RAW */
     size_t class_count, class_room;
+    const char **lambda_of;    /* [count], see gcd_names_lambda_method */
     struct gcd_idmap machines; /* hashes of the state machines that are in boxes */
     enum gcd_name_style style;
 };
@@ -428,9 +429,39 @@ bool gcd_names_is_iterator(const struct gcd_names *n, uint32_t type)
     return gcd_made_of(n->name[type]) == GCD_MADE_OF_STATE && !is_in_box(n, type);
 }
 
+/* ---- lambdas ---- */
+
+static gcd_status find_lambdas(struct gcd_names *n, const struct gcd_summary *from,
+                               struct gcd_error *err)
+{
+    static const char end[] = " <>;";
+    char method[4 * GCD_ASYNC_STEP_BYTES];
+    gcd_status st = GCD_OK;
+    n->lambda_of = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->lambda_of);
+    if (n->lambda_of == NULL)
+        return text_error(GCD_E_NOMEM, err);
+    for (uint32_t i = 0; i < n->count && st == GCD_OK; i++) {
+        const char *events = from->types[i].events;
+        size_t k = events != NULL ? strcspn(events, " ;") : 0;
+        if (k == 0 || strcmp(events + k, end) != 0 ||
+            !gcd_lambda_method(gcd_names_plain(n, i), events, k, method, sizeof method))
+            continue;
+        st = gcd_textpool_add(&n->text, method, strlen(method), &n->lambda_of[i]);
+    }
+    return text_error(st, err);
+}
+
+const char *gcd_names_lambda_method(const struct gcd_names *n, uint32_t type)
+{
+    return n->lambda_of[type];
+}
+
 const char *gcd_names_step(const struct gcd_names *n, uint32_t type, char buf[GCD_ASYNC_STEP_BYTES])
 {
-    return gcd_async_step_name(n->name[type], true, is_in_box(n, type), buf);
+    if (n->lambda_of[type] == NULL)
+        return gcd_async_step_name(n->name[type], true, is_in_box(n, type), buf);
+    (void)snprintf(buf, GCD_ASYNC_STEP_BYTES, "variables of %s", n->lambda_of[type]);
+    return buf;
 }
 
 gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style,
@@ -457,6 +488,8 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
     if (st == GCD_OK)
         st = find_machines(n, err);
     if (st == GCD_OK)
+        st = find_lambdas(n, from, err);
+    if (st == GCD_OK)
         *ret = n;
     else
         gcd_names_free(n);
@@ -472,6 +505,7 @@ void gcd_names_free(struct gcd_names *n)
     gcd_idmap_done(&n->machines);
     gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
     gcd_mem_free(&a, n->plain, n->count * sizeof *n->plain);
+    gcd_mem_free(&a, n->lambda_of, n->count * sizeof *n->lambda_of);
     gcd_mem_free(&a, n->classes, n->class_room * sizeof *n->classes);
     gcd_mem_free(&a, n->runtime, n->count * sizeof *n->runtime);
     gcd_mem_free(&a, n, sizeof *n);

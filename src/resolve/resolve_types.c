@@ -3,13 +3,15 @@
  * definition's name without outer types, the complete arguments, the dimensions (measured, .NET 8
  * to 10).  So only the part before the arguments has to change.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "resolve/resolve.h"
 
-#define DIMENSIONS_MAX 32u /* arrays of arrays that are followed to their element */
+#define LAMBDA_METHOD_MAX 512u /* a longer name is not noted */
+#define DIMENSIONS_MAX    32u  /* arrays of arrays that are followed to their element */
 
 static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
 {
@@ -88,6 +90,22 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
     return GCD_OK;
 }
 
+/* The method of a class of lambdas, in place of events, which it has none of. */
+static gcd_status note_lambdas(struct resolve *r, struct gcd_type *t, struct gcd_metadata *m,
+                               uint32_t token, struct gcd_error *err)
+{
+    char text[LAMBDA_METHOD_MAX];
+    const char *method;
+    struct gcd_error own = GCD_ERROR_INIT;
+    gcd_status st = gcd_metadata_lambda_method(m, token, &method, &own);
+    if (st != GCD_OK)
+        return gcd_only_fatal(st, &own, err);
+    int n = snprintf(text, sizeof text, "%s <>;", method);
+    return method[0] != '\0' && strpbrk(method, " ;") == NULL && n > 0 && (size_t)n < sizeof text
+               ? heap_text(r->d->heap, text, (size_t)n, &t->events, err)
+               : GCD_OK;
+}
+
 /* Only of objects, not of arrays.  A module that cannot tell may still have the names. */
 static gcd_status note_events(struct resolve *r, struct gcd_type *t,
                               const struct gcd_type *definition, struct gcd_metadata *m,
@@ -101,7 +119,7 @@ static gcd_status note_events(struct resolve *r, struct gcd_type *t,
     if (st != GCD_OK)
         return gcd_only_fatal(st, &own, err);
     return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err)
-                             : GCD_OK;
+                             : note_lambdas(r, t, m, definition->name_token, err);
 }
 
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m,

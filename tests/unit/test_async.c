@@ -126,6 +126,35 @@ static void names_of_made_types(void **state)
     }
 }
 
+/* The method of a lambda is that of the source. */
+static void methods_of_lambdas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *class, *method, *want; /* NULL = unknown */
+    } lambdas[] = {
+        { "Shop.Cart.<>c__DisplayClass5_0", "Add", "Shop.Cart.Add" },
+        { "Shop.Cart<T>.<>c__DisplayClass5_0<T> [Shop.dll]", "Add", "Shop.Cart<T>.Add" },
+        { "Program.<>c__DisplayClass0_1", "<Main>$", "Program.Main" },
+        { "Shop.Cart.<>c__DisplayClass5_0", "Shop.ICart.Add", "Shop.Cart.Add" },
+        { "Shop.Cart.<>c__DisplayClass5_0", "get_Items", "Shop.Cart.Items" },
+        { "Shop.Cart.<>c__DisplayClass5_0", "get_", "Shop.Cart.get_" },
+        { "Shop.Cart.<>c__DisplayClass5_0", ".ctor", "Shop.Cart" },
+        { "<>c__DisplayClass5_0", "Add", NULL },
+        { "Shop.Cart.<>c__DisplayClass5_0", "", NULL },
+        { "Shop.Cart", "Add", NULL },
+        { "Shop.Cart.<>c", "MuchTooLongForTheTextThatIsToTakeIt", NULL },
+    };
+    for (size_t i = 0; i < sizeof lambdas / sizeof *lambdas; i++) {
+        char text[32];
+        const char *method = lambdas[i].method;
+        bool known = gcd_lambda_method(lambdas[i].class, method, strlen(method), text, sizeof text);
+        assert_int_equal(known, lambdas[i].want != NULL);
+        if (known)
+            assert_string_equal(text, lambdas[i].want);
+    }
+}
+
 /* Names of any form stay within their bounds, and cuts fall between characters. */
 static void odd_names(void **state)
 {
@@ -879,6 +908,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_methods),
         cmocka_unit_test(names_of_made_types),
+        cmocka_unit_test(methods_of_lambdas),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),

@@ -37,6 +37,13 @@ enum gcd_made_of gcd_made_of(const char *name);
  */
 void gcd_made_of_method(const char *name, char *ret, size_t cap);
 
+/*
+ * Stores in RET[CAP] the method whose lambdas use the variables in the class NAME, if METHOD[N] is
+ * its name in metadata: "Shop.Cart.Add"; the class of a constructor.  False if NAME is no such
+ * class, its outer types are unknown, or it does not fit.
+ */
+bool gcd_lambda_method(const char *name, const char *method, size_t n, char *ret, size_t cap);
+
 #define GCD_ASYNC_STEP_BYTES 512
 /*
  * The name of a step of a path, for people: for the type NAME of a box "async Shop.Rpc.CallAsync",
@@ -50,6 +57,10 @@ const char *gcd_async_step_name(const char *name, bool known, bool async,
 /* The same for TYPE of N. */
 const char *gcd_names_step(const struct gcd_names *n, uint32_t type,
                            char buf[GCD_ASYNC_STEP_BYTES]);
+
+/* The method whose lambdas use the variables in TYPE of N: "Shop.Cart.Add"; NULL = unknown, or TYPE
+ * is of something else.  Valid as long as N. */
+const char *gcd_names_lambda_method(const struct gcd_names *n, uint32_t type);
 
 /* Is TYPE of N the state of an iterator?  That of an asynchronous method has the same form, but is
  * in a box. */

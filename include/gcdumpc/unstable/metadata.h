@@ -147,6 +147,14 @@ GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t t
 
 /* ---- methods ---- */
 
+/*
+ * The method of the source whose lambdas use the variables in type TOKEN, a class "<>c...": C#
+ * names a lambda in Add "<Add>b__0".  "" = TOKEN is no such class, or has lambdas of several
+ * methods. Valid until the next call on M.  GCD_E_ARG: TOKEN is no type definition of M.
+ */
+GCD_MUST_CHECK gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token,
+                                                     const char **ret, struct gcd_error *err);
+
 /* The IL offsets from FIRST up to, but not including, END. */
 struct gcd_il_range {
     uint32_t first, end;

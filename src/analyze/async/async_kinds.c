@@ -1,5 +1,6 @@
 #include "analyze/async/async.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/names.h>
@@ -236,7 +237,11 @@ static gcd_status label_callback(struct naming *n, const char *name, uint32_t ty
         strncmp(name, "Microsoft.FSharp.", strlen("Microsoft.FSharp.")) == 0 ||
         strncmp(name, "<StartupCode$FSharp-Core>", strlen("<StartupCode$FSharp-Core>")) == 0)
         return GCD_OK;
-    gcd_made_of_method(name, method, sizeof method);
+    const char *lambda_of = gcd_names_lambda_method(n->a->names, type);
+    if (lambda_of != NULL)
+        (void)snprintf(method, sizeof method, "%s", lambda_of);
+    else
+        gcd_made_of_method(name, method, sizeof method);
     if (method[0] == '\0') /* its outer types are not known */
         return GCD_OK;
     set_text(n, of == GCD_MADE_OF_LAMBDA ? "lambda in " : "", method);

@@ -150,6 +150,15 @@ static bool is_delegate(const struct suspect_words *s, uint32_t type)
     return type != GCD_TYPE_NONE && suspects_is_delegate(s->w, type);
 }
 
+/* A collection of delegates that the program itself keeps is no event, unless they are of a type
+ * for events. */
+static bool can_be_event(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    bool kept = p->owner != GCD_TYPE_NONE && s->w->is_own[p->owner];
+    return !kept ||
+           strstr(gcd_graph_summary(s->w->g)->types[p->element.type].name, "EventHandler") != NULL;
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
@@ -163,7 +172,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->cannot_grow = true;
         return;
     }
-    if (x->pub.own_count > 0 && is_delegate(s, x->pub.element.type)) {
+    if (x->pub.own_count > 0 && is_delegate(s, x->pub.element.type) && can_be_event(s, &x->pub)) {
         suspects_put(s, "Look for a += without its -= in ");
         suspects_put_where(s, x->pub.own[0].type);
         suspects_put(s, ".");

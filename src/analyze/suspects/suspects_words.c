@@ -294,14 +294,19 @@ void suspects_put_where(struct suspect_words *s, uint32_t who)
     bool many = suspects_assemblies_of(s->w, who) > 1;
     const char *name = many ? gcd_names_plain(s->w->o->names, who) : name_of(s, who);
     enum gcd_made_of of = gcd_made_of(name);
+    const struct gcd_names *names = s->w->o->names;
+    const char *lambda_of = names != NULL ? gcd_names_lambda_method(names, who) : NULL;
     char method[4 * SUSPECT_NAME_BYTES];
-    if (of != GCD_MADE_OF_NOTHING) {
+    if (lambda_of != NULL) {
+        name = lambda_of;
+    } else if (of != GCD_MADE_OF_NOTHING) {
         gcd_made_of_method(name, method, sizeof method);
         name = method;
     }
-    suspects_put_short(s, name, strlen(name),
-                       of == GCD_MADE_OF_NOTHING || of == GCD_MADE_OF_LAMBDA ? 1 : 2,
-                       raw_name_of(s, who));
+    suspects_put_short(
+        s, name, strlen(name),
+        lambda_of != NULL || (of != GCD_MADE_OF_NOTHING && of != GCD_MADE_OF_LAMBDA) ? 2 : 1,
+        raw_name_of(s, who));
 }
 
 bool suspects_is_linked_source(const struct suspect_words *s, uint32_t type)
