@@ -28,6 +28,15 @@ static enum gcd_duplicate_kind kind_of(const struct gcd_duplicates *d, uint32_t 
     return d->is_string[type] ? GCD_DUPLICATE_STRINGS : GCD_DUPLICATE_ARRAYS;
 }
 
+/* Is TYPE, an object of which has TEXT, the type of strings?  Where types have no names, texts with
+ * characters are of strings, as are all but those of an image of memory, which also has arrays. */
+static bool are_strings(const struct gcd_duplicates *d, uint32_t type, uint32_t text)
+{
+    const struct gcd_summary *s = gcd_graph_summary(d->graph);
+    return !s->types[type].named &&
+           (gcd_values_text(d->values, text).utf8 != NULL || s->image.made_from[0] == '\0');
+}
+
 /* Objects and values are mostly in the same order: try the next value before a search. */
 static uint32_t text_at(const struct gcd_values *v, uint64_t address, size_t *next)
 {
@@ -50,8 +59,11 @@ static gcd_status find_texts(struct gcd_duplicates *d, const gcd_cancel_flag *ca
             st = gcd_check_canceled(cancel, err);
         uint32_t text = text_at(d->values, gcd_graph_node_address(d->graph, n), &next);
         d->text_of[n] = text;
-        if (text != GCD_TEXT_NONE)
-            has[gcd_graph_node_type(d->graph, n)] = 1;
+        uint32_t type = gcd_graph_node_type(d->graph, n);
+        if (text == GCD_TEXT_NONE)
+            continue;
+        has[type] = 1;
+        d->is_string[type] = d->is_string[type] || are_strings(d, type, text);
     }
     for (uint32_t n = 0; n < d->node_count && st == GCD_OK; n++) {
         uint32_t type = gcd_graph_node_type(d->graph, n);

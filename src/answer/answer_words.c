@@ -7,6 +7,23 @@
 
 #include "answer/answers.h"
 
+bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n)
+{
+    return n == 0 && u->most;
+}
+
+const char *answer_untold(const struct gcd_unnamed *u, uint64_t n, const char *what,
+                          char ret[ANSWER_UNTOLD_BYTES])
+{
+    ret[0] = '\0';
+    if (answer_is_untold(u, n))
+        (void)snprintf(ret, ANSWER_UNTOLD_BYTES, "%s cannot be told: %s.", what, u->text);
+    else if (u->most || (u->types > 0 && n == 0))
+        (void)snprintf(ret, ANSWER_UNTOLD_BYTES, "There may be %s: %s.", n > 0 ? "more" : "some",
+                       u->text);
+    return ret;
+}
+
 const char *answer_root_key(const struct gcd_root *r)
 {
     return r != NULL ? gcd_root_group_label(gcd_root_group(r))->key : "stand_in";

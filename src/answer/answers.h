@@ -15,6 +15,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/sites.h>
+#include <gcdumpc/unstable/type_names.h>
 
 #include "answer/answer.h"
 
@@ -299,6 +300,15 @@ gcd_status answer_dumps(const struct answer_compared *from, struct answer **ret,
 void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_sum);
 
 /* ---- answer_words.c: cells that many answers have ---- */
+
+/* Of what is known by the names of types N were found.  Is even that there are none not known? */
+bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n);
+/* In RET: "Exceptions cannot be told: no type has a name." for WHAT "Exceptions" if that holds;
+ * "There may be more: 150 of 202 types have no name."; "" if nothing is hidden, or only few types
+ * can be and some were found. */
+#define ANSWER_UNTOLD_BYTES 192
+const char *answer_untold(const struct gcd_unnamed *u, uint64_t n, const char *what,
+                          char ret[ANSWER_UNTOLD_BYTES]);
 
 /* A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/type_names.h>
 
 #include "base/mem.h"
 #include "graph/graph_build.h"
@@ -412,6 +413,41 @@ static void names_in_recordings_are_spelt_out(void **state)
     assert_true(total > 500 && generic > 100);
 }
 
+/* Words that stand for a name in graph files are none, and types without objects do not count. */
+static void missing_names_are_counted(void **state)
+{
+    (void)state;
+    struct gcd_type types[] = {
+        { .name = "System.String", .named = true, .objects = 3 },
+        { .name = "Shop.Order", .named = true, .objects = 1 },
+        { .name = "UNKNOWNS", .named = true, .objects = 1 },
+        { .name = "Type(0x200008a)", .objects = 1 },
+        { .name = "Type(0x200008b)", .objects = 0 },
+        { .name = "UNKNOWN Type(0x3a9c70) of build 9856d1e4", .named = true, .objects = 1 },
+        { .name = "ArrayType(0x2000000)", .named = true, .objects = 1 },
+        { .name = "TypeID(0x7f0010)", .named = true, .objects = 1 },
+    };
+    struct gcd_summary s = { .types = types, .type_count = 3 };
+    struct gcd_unnamed u = gcd_types_unnamed(&s);
+    assert_true(u.types == 0 && u.all == 3 && !u.most);
+    assert_string_equal(u.text, "");
+    s.type_count = 5;
+    u = gcd_types_unnamed(&s);
+    assert_true(u.types == 1 && u.all == 4 && !u.most);
+    assert_string_equal(u.text, "1 of 4 types has no name");
+    s.type_count = 7;
+    assert_false(gcd_types_unnamed(&s).most); /* half of them */
+    s.type_count = 8;
+    u = gcd_types_unnamed(&s);
+    assert_true(u.types == 4 && u.all == 7 && u.most);
+    assert_string_equal(u.text, "4 of 7 types have no name");
+    s.types = &types[3];
+    s.type_count = 5;
+    u = gcd_types_unnamed(&s);
+    assert_true(u.types == 4 && u.all == 4 && u.most);
+    assert_string_equal(u.text, "no type has a name");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +459,7 @@ int main(void)
         cmocka_unit_test(random_types_get_names_of_their_own),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(names_in_recordings_are_spelt_out),
+        cmocka_unit_test(missing_names_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

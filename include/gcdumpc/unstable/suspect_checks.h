@@ -8,6 +8,7 @@
 
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/type_names.h>
 
 /* Are the bytes of a suspect of KIND free memory?  If so, they are not part of the heap's bytes and
  * have no share of it. */
@@ -24,13 +25,18 @@ struct gcd_suspect_check {
     uint64_t least_objects, least_bytes;
     const char *what; /* what OBJECTS counts, in the plural: "timers"; static */
     /* could not be checked: the dump has no memory ranges or no modules, or it lacks references and
-     * the kind tells by what is not there */
+     * the kind tells by what is not there, or most types have no name and it is known by names */
     bool unknown;
 };
 
 /* The check of KIND; belongs to S. */
 const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
                                                    enum gcd_suspect_kind kind);
+
+/* Which types have no name, so that kinds which are known by names may be missing; belongs to S. */
+#define GCD_SUSPECTS_BY_NAMES \
+    "Timers, event handlers, collections and all else that is known by names"
+const struct gcd_unnamed *gcd_suspects_unnamed(const struct gcd_suspects *s);
 
 /* The objects of findings whose bytes do not overlap those of other suspects, beside the object
  * (NODE) or the type of each suspect.  [*RET_N], the suspects'. */

@@ -164,6 +164,22 @@ static bool lacks_references(const struct gcd_summary *s)
     return false;
 }
 
+static bool is_known_by_names(enum gcd_suspect_kind kind)
+{
+    switch (kind) {
+    case GCD_SUSPECT_OBJECT:
+    case GCD_SUSPECT_TYPE:
+    case GCD_SUSPECT_FINALIZERS:
+    case GCD_SUSPECT_PINNED:
+    case GCD_SUSPECT_ASSEMBLIES:
+    case GCD_SUSPECT_FRAGMENTATION:
+    case GCD_SUSPECT_PINS:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* Counts what was found, even if the search itself counts something else. */
 static void end_checks(struct gcd_suspects *s)
 {
@@ -176,6 +192,9 @@ static void end_checks(struct gcd_suspects *s)
         if (x->objects > check->objects && x->kind != GCD_SUSPECT_ASSEMBLIES)
             check->objects = x->objects;
     }
+    for (unsigned i = 0; i < GCD_SUSPECT_KINDS && s->unnamed.most; i++)
+        if (s->checks[i].objects == 0 && is_known_by_names((enum gcd_suspect_kind)i))
+            s->checks[i].unknown = true;
 }
 
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
@@ -276,6 +295,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     s->heap_bytes = gcd_graph_summary(g)->bytes;
     s->threshold = threshold(s->heap_bytes, share,
                              options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
+    s->unnamed = gcd_types_unnamed(gcd_graph_summary(g));
     suspects_begin_checks(s);
     struct suspects_work w = { .s = s,
                                .alloc = &s->alloc,
@@ -286,7 +306,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
                                .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
-    w.lacks_references = lacks_references(gcd_graph_summary(g));
+    w.lacks_references = s->lacks_references = lacks_references(gcd_graph_summary(g));
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     suspects_find_observed(&w);
     gcd_status st = run(&w, err);
@@ -321,6 +341,11 @@ size_t gcd_suspects_count(const struct gcd_suspects *s)
 const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i)
 {
     return &s->items[s->order[i]].pub;
+}
+
+const struct gcd_unnamed *gcd_suspects_unnamed(const struct gcd_suspects *s)
+{
+    return &s->unnamed;
 }
 
 size_t gcd_suspects_note_count(const struct gcd_suspects *s)

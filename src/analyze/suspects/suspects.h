@@ -145,6 +145,8 @@ struct gcd_suspects {
     size_t told;  /* number of those with a sentence of their own */
     size_t notes; /* after them */
     struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
+    struct gcd_unnamed unnamed;
+    bool lacks_references; /* as in suspects_work */
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
     uint32_t *objects; /* of findings that do not overlap */

@@ -171,9 +171,12 @@ static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none
     const struct gcd_suspect_part *own =
         x != NULL && (is_own(s->w, x->owner) || is_own(s->w, x->type)) ? NULL
                                                                        : own_consumer(s->w, none);
-    suspects_put(s, "Nothing%s looks like a leak%s.",
-                 none->checks[GCD_SUSPECT_SPARSE].unknown ? " in what has arrived" : "",
+    suspects_put(s, "%s%s looks like a leak%s.",
+                 none->unnamed.most ? "No single object or type" : "Nothing",
+                 none->lacks_references ? " in what has arrived" : "",
                  none->notes > 0 ? "; what is large by design is noted below" : "");
+    if (none->unnamed.most)
+        suspects_put(s, " " GCD_SUSPECTS_BY_NAMES " cannot be told: %s.", none->unnamed.text);
     if (own == NULL && x == NULL)
         return;
     suspects_put(s, " Largest: ");

@@ -62,11 +62,15 @@ static void completed_line(const struct browse_view *v, const struct browse_sect
     ret->to = c->type;
 }
 
-static char *totals_text(const struct gcd_async_totals *t)
+static char *totals_text(const struct gcd_async_totals *t, const struct gcd_unnamed *u)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *text = NULL;
-    char remarks[ANSWER_ASYNC_REMARKS_BYTES];
+    char remarks[ANSWER_ASYNC_REMARKS_BYTES], untold[ANSWER_UNTOLD_BYTES];
     int n;
+    answer_untold(u, t->operations + t->runtime_async, "Which asynchronous operations wait",
+                  untold);
+    if (answer_is_untold(u, t->operations + t->runtime_async))
+        return strdup(untold);
     if (t->operations == 0)
         n = asprintf(&text, "No asynchronous operation waits.");
     else
@@ -77,10 +81,11 @@ static char *totals_text(const struct gcd_async_totals *t)
                      cli_number(t->stacks, true, b), gcd_plural(t->stacks),
                      gcd_by_number(t->stacks, "keeps", "keep"), cli_size(t->bytes, c));
     answer_async_remarks(t, remarks);
-    if (n < 0 || remarks[0] == '\0')
+    if (n < 0 || (remarks[0] == '\0' && untold[0] == '\0'))
         return n < 0 ? NULL : text;
     char *more = NULL;
-    n = asprintf(&more, "%s\n%s", text, remarks);
+    n = asprintf(&more, "%s%s%s%s%s", text, remarks[0] != '\0' ? "\n" : "", remarks,
+                 untold[0] != '\0' ? "\n" : "", untold);
     free(text);
     return n < 0 ? NULL : more;
 }
@@ -94,9 +99,11 @@ gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *ca
     if (st != GCD_OK)
         return st;
     struct gcd_async_totals t = gcd_async_totals(a);
+    struct gcd_unnamed unnamed =
+        gcd_types_unnamed(gcd_graph_summary(gcd_session_graph(v->model->session)));
     (void)gcd_async_stacks(a, &stacks);
     (void)gcd_async_completed(a, &completed);
-    st = browse_add_text(v, totals_text(&t), err);
+    st = browse_add_text(v, totals_text(&t, &unnamed), err);
     struct browse_section *s = browse_add_section(v);
     *s = (struct browse_section){ .title = "Stacks that read differently",
                                   .heads = { "Retained", "Stacks", "Old" },

@@ -41,6 +41,7 @@ struct waiting {
     struct cli_dump d;
     const struct gcd_async *async;
     struct gcd_async_totals totals;
+    struct gcd_unnamed unnamed;
     /* [stack_count] shown: those that pass --filter and --min-bytes, the first --top of them */
     uint32_t *stacks;
     size_t stack_count, matched;
@@ -78,6 +79,8 @@ static void print_head(const struct waiting *w)
     bool people = cli_is_terminal(stdout);
     size_t different;
     (void)gcd_async_stacks(w->async, &different);
+    if (answer_is_untold(&w->unnamed, w->totals.operations + w->totals.runtime_async))
+        return; /* print_untold */
     if (w->totals.operations == 0) {
         puts(w->totals.runtime_async > 0 ? "No async method with a state machine waits."
                                          : "No asynchronous operation waits.");
@@ -92,6 +95,16 @@ static void print_head(const struct waiting *w)
     else
         printf("  Retained: %s of %s bytes.\n\n", GCD_DIGITS(w->totals.bytes),
                GCD_DIGITS(w->heap_bytes));
+}
+
+/* What waits besides, unless all types have names. */
+static void print_untold(const struct waiting *w)
+{
+    char text[ANSWER_UNTOLD_BYTES];
+    answer_untold(&w->unnamed, w->totals.operations + w->totals.runtime_async,
+                  "Which asynchronous operations wait", text);
+    if (text[0] != '\0')
+        puts(text);
 }
 
 static void print_idle(const struct waiting *w)
@@ -121,6 +134,7 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
         printf("(%s more stack%s; --top shows more)\n", GCD_DIGITS(w->matched - w->stack_count),
                gcd_plural(w->matched - w->stack_count));
     print_idle(w);
+    print_untold(w);
     print_completed(w);
     char remarks[ANSWER_ASYNC_REMARKS_BYTES];
     answer_async_remarks(&w->totals, remarks);
@@ -131,17 +145,18 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
 
 /* ---- JSON ---- */
 
-json_t *cli_async_head(json_t *o, const struct gcd_async *async)
+json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u)
 {
     const struct gcd_async_totals t = gcd_async_totals(async);
-    cli_json_count(o, "operations", t.operations);
-    cli_json_count(o, "stack_count", t.stacks);
-    cli_json_count(o, "bytes", t.bytes);
-    cli_json_count(o, "probable_stacks", t.probable_stacks);
-    cli_json_count(o, "completed_count", t.completed);
-    cli_json_count(o, "completed_bytes", t.completed_bytes);
-    cli_json_count(o, "runtime_async_calls", t.runtime_calls);
-    cli_json_count(o, "runtime_async_objects", t.runtime_async);
+    cli_json_told(o, "operations", t.operations, u);
+    cli_json_told(o, "stack_count", t.stacks, u);
+    cli_json_told(o, "bytes", t.bytes, u);
+    cli_json_told(o, "probable_stacks", t.probable_stacks, u);
+    cli_json_told(o, "completed_count", t.completed, u);
+    cli_json_told(o, "completed_bytes", t.completed_bytes, u);
+    cli_json_told(o, "runtime_async_calls", t.runtime_calls, u);
+    cli_json_told(o, "runtime_async_objects", t.runtime_async, u);
+    cli_json_names_missing(o, u);
     json_object_set_new(o, "old_stacks",
                         t.ages_known ? cli_json_number(t.old_stacks) : json_null());
     return o;
@@ -151,8 +166,8 @@ static json_t *json_head(const struct waiting *w)
 {
     json_t *o = cli_json_head(w->d.subject);
     cli_json_count(o, "heap_bytes", w->heap_bytes);
-    cli_json_count(o, "different", w->matched);
-    return cli_async_head(o, w->async);
+    cli_json_told(o, "different", w->matched, &w->unnamed);
+    return cli_async_head(o, w->async, &w->unnamed);
 }
 
 /* ---- the command ---- */
@@ -378,6 +393,7 @@ static enum cli_exit analyse(struct waiting *w)
     cli_progress_end();
     if (e == CLI_DONE) {
         w->totals = gcd_async_totals(w->async);
+        w->unnamed = gcd_types_unnamed(gcd_graph_summary(w->d.graph));
         w->heap_bytes = gcd_graph_summary(w->d.graph)->bytes;
         e = choose(w, origins, p);
     }

@@ -80,11 +80,18 @@ static enum cli_exit print_text(const struct exceptions *s)
     struct gcd_exception_totals t = gcd_exceptions_totals(s->found);
     uint64_t rows = answer_plain_rows(s->answer);
     cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
-    printf("Exceptions: %s", GCD_DIGITS(t.objects));
-    if (gcd_graph_has_places(s->d.graph))
+    struct gcd_unnamed unnamed = gcd_types_unnamed(cli_summary(&s->d));
+    bool untold = answer_is_untold(&unnamed, t.objects);
+    char text[ANSWER_UNTOLD_BYTES];
+    answer_untold(&unnamed, t.objects, "Exceptions", text);
+    if (!untold)
+        printf("Exceptions: %s", GCD_DIGITS(t.objects));
+    if (!untold && gcd_graph_has_places(s->d.graph))
         printf(", of which %s %s thrown", GCD_DIGITS(t.thrown),
                gcd_by_number(t.thrown, "was", "were"));
-    puts(".");
+    printf("%s%s%s\n", untold ? "" : ".", untold || text[0] == '\0' ? "" : "  ", text);
+    if (untold)
+        return CLI_DONE;
     if (rows > 0) {
         putchar('\n');
         if (!render_text(s->answer, stdout) && !ferror(stdout))
@@ -100,9 +107,11 @@ json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
                             const struct gcd_graph *g)
 {
     struct gcd_exception_totals t = gcd_exceptions_totals(found);
-    cli_json_count(o, "count", t.objects);
+    struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(g));
+    cli_json_told(o, "count", t.objects, &u);
     if (gcd_graph_has_places(g))
-        cli_json_count(o, "thrown", t.thrown);
+        cli_json_told(o, "thrown", t.thrown, &u);
+    cli_json_names_missing(o, &u);
     return o;
 }
 

@@ -266,6 +266,12 @@ static bool print_memory(const struct leaks *l)
 static bool print_notes(const struct leaks *l)
 {
     bool ok = true;
+    char untold[ANSWER_UNTOLD_BYTES];
+    const struct gcd_unnamed *unnamed = gcd_suspects_unnamed(l->suspects);
+    if (unnamed->most && gcd_suspects_count(l->suspects) > 0) { /* else "healthy" has it */
+        fputs("\nNote:", stdout);
+        ok = print_wrapped(5, answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
+    }
     for (size_t i = 0; i < gcd_suspects_note_count(l->suspects) && ok; i++) {
         const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
         fputs("\nNote:", stdout);
@@ -338,6 +344,7 @@ static bool print_json(const struct leaks *l)
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
+    cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));
     cli_json_put_text(o, "none", l->healthy[0] != '\0' ? l->healthy : NULL);
     bool ok =
         attach(o, "suspects", suspects(l, l->suspects)) &&

@@ -159,11 +159,26 @@ static const char *bytes_text(uint64_t bytes, char buf[CLI_NUMBER_BYTES])
     return buf;
 }
 
+/* What U hides of N objects of KIND: once an object of the only type of strings is known, that type
+ * is, and arrays of numbers have many types, which only a core file tells. */
+static struct gcd_unnamed hides(const struct gcd_unnamed *u, enum gcd_duplicate_kind kind,
+                                uint64_t n)
+{
+    return kind == GCD_DUPLICATE_STRINGS && n == 0 ? *u : (struct gcd_unnamed){ .text = "" };
+}
+
 static void print_totals(const struct strings *s, enum gcd_duplicate_kind kind)
 {
     char bytes[CLI_NUMBER_BYTES], wasted[CLI_NUMBER_BYTES];
     struct gcd_duplicate_totals t = gcd_duplicates_totals(s->duplicates, kind);
     bool strings = kind == GCD_DUPLICATE_STRINGS;
+    struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(s->d.graph)),
+                       hidden = hides(&u, kind, t.objects);
+    if (answer_is_untold(&hidden, t.objects)) {
+        char text[ANSWER_UNTOLD_BYTES];
+        puts(answer_untold(&hidden, t.objects, "Strings", text));
+        return;
+    }
     printf("%s: %s, %s.  Different: %s.  Wasted by copies: %s (%.1f %%).\n",
            strings ? "Strings" : "Arrays of numbers", GCD_DIGITS(t.objects),
            bytes_text(t.bytes, bytes), GCD_DIGITS(t.contents), bytes_text(t.wasted_bytes, wasted),
@@ -196,17 +211,21 @@ static enum cli_exit print_text(const struct strings *s)
 
 /* ---- JSON ---- */
 
-json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind)
+json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind,
+                         const struct gcd_unnamed *u)
 {
     static const char *const keys[] = { "string_totals", "array_totals" };
     struct gcd_duplicate_totals t = gcd_duplicates_totals(d, kind);
     json_t *totals = json_object();
-    cli_json_count(totals, "count", t.objects);
-    cli_json_count(totals, "bytes", t.bytes);
-    cli_json_count(totals, "different", t.contents);
-    cli_json_count(totals, "wasted_bytes", t.wasted_bytes);
-    cli_json_count(totals, "unknown", t.unknown);
+    struct gcd_unnamed hidden = hides(u, kind, t.objects);
+    cli_json_told(totals, "count", t.objects, &hidden);
+    cli_json_told(totals, "bytes", t.bytes, &hidden);
+    cli_json_told(totals, "different", t.contents, &hidden);
+    cli_json_told(totals, "wasted_bytes", t.wasted_bytes, &hidden);
+    cli_json_told(totals, "unknown", t.unknown, &hidden);
     json_object_set_new(o, keys[kind], totals);
+    if (kind == GCD_DUPLICATE_STRINGS)
+        cli_json_names_missing(o, &hidden);
     return o;
 }
 
@@ -215,8 +234,9 @@ static json_t *json_head(const struct strings *s)
     json_t *o = cli_json_head(s->d.subject);
     cli_json_count(o, "heap_bytes", gcd_graph_summary(s->d.graph)->bytes);
     json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->values)));
+    struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(s->d.graph));
     for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++)
-        (void)cli_strings_head(o, s->duplicates, k);
+        (void)cli_strings_head(o, s->duplicates, k, &u);
     return o;
 }
 

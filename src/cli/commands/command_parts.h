@@ -14,6 +14,7 @@
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/duplicates.h>
 #include <gcdumpc/unstable/exceptions.h>
+#include <gcdumpc/unstable/type_names.h>
 
 #include "args.h"
 #include "exit.h"
@@ -62,8 +63,8 @@ enum cli_match cli_choose_stacks(const struct gcd_async *async, struct cli_patte
  * others; else in the same order.  False: out of memory. */
 bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origins *origins,
                           uint32_t *stacks, size_t n, size_t *ret_own);
-/* Adds the totals to O, which is returned. */
-json_t *cli_async_head(json_t *o, const struct gcd_async *async);
+/* Adds the totals to O, which is returned; U: of the same dump. */
+json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u);
 
 /* cmd_exceptions.c: adds the totals of FOUND on G to O, which is returned. */
 json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
@@ -97,7 +98,8 @@ struct cli_strings_shown {
 };
 gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct gcd_context *context,
                               struct answer **ret, struct gcd_error *err);
-/* Adds the totals of KIND to O, which is returned. */
-json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind);
+/* Adds the totals of KIND to O, which is returned; U: of the same dump. */
+json_t *cli_strings_head(json_t *o, const struct gcd_duplicates *d, enum gcd_duplicate_kind kind,
+                         const struct gcd_unnamed *u);
 
 #endif

@@ -13,6 +13,8 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
+
+#include "answer/answers.h"
 #include "output/names_known.h"
 #include "term/term.h"
 
@@ -35,6 +37,19 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
     put(o, "unverified", json_boolean(v->unverified));
     put(o, "reasons", reasons);
     return o;
+}
+
+void cli_json_told(json_t *o, const char *key, uint64_t n, const struct gcd_unnamed *u)
+{
+    if (answer_is_untold(u, n))
+        put(o, key, json_null());
+    else
+        cli_json_count(o, key, n);
+}
+
+void cli_json_names_missing(json_t *o, const struct gcd_unnamed *u)
+{
+    put(o, "names_missing", cli_json_text_or_null(u->text));
 }
 
 json_t *cli_json_head(const char *subject)

@@ -10,12 +10,18 @@
 
 #include <jansson.h>
 
+#include <gcdumpc/unstable/type_names.h>
+
 #include "input/input.h"
 #include "render/render.h"
 
 /* A new JSON object with the schema number and SUBJECT, and one with the verdict of a dump. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
+/* Adds N, which were found by the names of types: null if U hides even that there are none. */
+void cli_json_told(json_t *o, const char *key, uint64_t n, const struct gcd_unnamed *u);
+/* Adds why there may be more than was found by names, "names_missing", or null. */
+void cli_json_names_missing(json_t *o, const struct gcd_unnamed *u);
 /* How many roots there are of each kind. */
 json_t *cli_json_roots(const struct gcd_summary *f);
 /* The memory of the process, or null. */

@@ -47,7 +47,8 @@ static enum mcp_outcome run_async(struct mcp_call *c)
     if (e == MCP_DONE)
         e = mcp_status(c, gcd_session_origins(c->heap->d.session, &context, &origins, &err), &err);
     if (e == MCP_DONE) {
-        (void)cli_async_head(c->out, a);
+        struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(c->heap->d.graph));
+        (void)cli_async_head(c->out, a, &u);
         e = list_stacks(c, a, origins, p);
     }
     cli_pattern_free(p);
@@ -67,8 +68,9 @@ const struct mcp_tool mcp_async = {
     "method, "
     "those with code of the program first, the most frequent first.",
     async_args,
-    "operations:i stack_count:i bytes:i probable_stacks:i completed_count:i completed_bytes:i "
-    "runtime_async_calls:i runtime_async_objects:i old_stacks:i? stacks[*]",
+    "operations:i? stack_count:i? bytes:i? probable_stacks:i? completed_count:i? "
+    "completed_bytes:i? runtime_async_calls:i? runtime_async_objects:i? names_missing:s? "
+    "old_stacks:i? stacks[*]",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_async,
     { &answer_stacks_shape }

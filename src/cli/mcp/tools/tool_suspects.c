@@ -129,6 +129,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
                                      .page = mcp_page_wanted(c) };
     struct answer *a = NULL;
     cli_json_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
+    cli_json_names_missing(c->out, gcd_suspects_unnamed(s));
     cli_json_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
     enum mcp_outcome e;
     if (since != NULL) {
@@ -163,7 +164,7 @@ const struct mcp_tool mcp_suspects = {
     "suspects, the largest consumers.  Begin here.  With since, "
     "what has grown since an older dump: the surest sign of a leak.",
     suspect_args,
-    "heap_bytes:i guessed_roots:i older_heap_bytes:i~ suspects[*] waiting[*] "
+    "heap_bytes:i names_missing:s? guessed_roots:i older_heap_bytes:i~ suspects[*] waiting[*] "
     "notes[*] none:s~ threshold_bytes:i~ "
     "largest{*}~ consumers[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,

@@ -40,7 +40,8 @@ static enum mcp_outcome list_contents(struct mcp_call *c, const struct gcd_dupli
     if (st == GCD_OK) {
         a->first = page.first < chosen.matched ? page.first : chosen.matched;
         a->total = chosen.matched;
-        (void)cli_strings_head(c->out, d, kind);
+        struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(c->heap->d.graph));
+        (void)cli_strings_head(c->out, d, kind, &u);
     }
     free(chosen.rows);
     return m == CLI_MATCH_CANCELED
@@ -80,7 +81,7 @@ static const struct mcp_arg strings_args[] = {
     { .name = NULL },
 };
 
-#define TOTALS "{count:i bytes:i different:i wasted_bytes:i unknown:i}~ "
+#define TOTALS "{count:i? bytes:i? different:i? wasted_bytes:i? unknown:i?}~ "
 
 const struct mcp_tool mcp_strings = {
     "strings",
@@ -88,7 +89,7 @@ const struct mcp_tool mcp_strings = {
     "Which texts the heap has how often, what their copies waste, and which fields hold them; the "
     "most wasteful first.  Texts only if the operator of the server allows it.",
     strings_args,
-    "string_totals" TOTALS "array_totals" TOTALS "strings[*]~ arrays[*]~",
+    "string_totals" TOTALS "array_totals" TOTALS "names_missing:s?~ strings[*]~ arrays[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_strings,
     { &answer_strings_shape, &answer_arrays_shape }
@@ -139,7 +140,7 @@ const struct mcp_tool mcp_exceptions = { "exceptions",
                                          "Messages only if the operator of the server "
                                          "allows it.",
                                          exceptions_args,
-                                         "count:i thrown:i~ exceptions[*]",
+                                         "count:i? thrown:i?~ names_missing:s? exceptions[*]",
                                          MCP_TAKES_HEAP | MCP_PAGED,
                                          run_exceptions,
                                          { &answer_exceptions_shape } };
