@@ -101,7 +101,8 @@ class CoreClrMD(LiveTest):
         self.assertEqual(truth.reached() - set(live.objects), set())
         for key, value in live.dependents:
             truth.dependents[key].append(value)
-        reached = truth.reached([*live.strong.values(), *live.roots["other"].values()]) | {o for o in live.objects if live.frozen(o)}
+        variables = [o for at, o in live.roots["stack"].items() if at]    # of threads; words of stacks have no address
+        reached = truth.reached([*live.strong.values(), *variables]) | {o for o in live.objects if live.frozen(o)}
         # stacks are searched for all that looks like a reference
         surplus = len(set(live.objects) - reached)
         self.assertLess(surplus, len(reached) / 100 + 20)

@@ -11,6 +11,7 @@ from live_support import SECONDS, LiveTest, main
 from planted_runs import each, gcdumpc, runtimes, shop
 from planted_table import EXPECTATIONS, HEALTHY, problems
 
+DIRECT = ("few-long-chains", "own-threads", "healthy-burst", "healthy-uploads")     # also from memory: guessed words of stacks change nothing
 ATTACHED = ("concurrent-dictionary", "timer", "service-provider")    # also without a file between
 
 
@@ -26,6 +27,8 @@ class Planted(LiveTest):
         said = json.loads(gcdumpc("leaks", dump, "--json", "--findings"))
         if scenario in ATTACHED:
             said["attached"] = json.loads(gcdumpc("leaks", "--pid", target.pid, "--json"))
+        if scenario in DIRECT:
+            said["direct"] = json.loads(gcdumpc("leaks", "--direct", "--pid", target.pid, "--json", "--findings"))
         os.unlink(dump)
         return said
 
@@ -37,6 +40,8 @@ class Planted(LiveTest):
                 with self.subTest(scenario=scenario, what=e.what, runtime=runtime):
                     said = result()
                     missed += self.check(e, said, runtime)
+                    if "direct" in said and runtime not in e.on:
+                        self.assertEqual(problems(e, said["direct"]), [], "directly")
                     if "attached" in said:
                         self.assertEqual(*([s["kind"] for s in x["suspects"]] for x in (said, said["attached"])))
         print("\n".join(["expected misses:", *missed]), flush=True)

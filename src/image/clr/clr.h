@@ -98,7 +98,7 @@ struct clr_module {
     bool replaced;         /* only files of other builds were found */
 };
 
-enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE, CLR_ROOT_OTHER };
+enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE };
 struct clr_root {
     uint64_t object, id; /* ID: address of the handle or of the slot */
     uint32_t flags;      /* GCRootFlags */

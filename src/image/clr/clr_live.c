@@ -101,18 +101,40 @@ static gcd_status visit_dependents(struct marking *k)
     return GCD_OK;
 }
 
-static gcd_status mark_roots(struct marking *k)
+/* A word of a stack may be left over from a call that has returned. */
+static bool is_guess(const struct clr_root *r)
+{
+    return r->kind == CLR_ROOT_STACK && r->id == 0;
+}
+
+/* All that strong roots hold, either those of which the runtime is certain or the words of stacks.
+ */
+static gcd_status mark_strong(struct marking *k, bool guesses)
 {
     struct clr *c = k->c;
     for (size_t i = 0; i < c->root_count; i++)
-        if ((c->roots[i].flags & WEAK_FLAG) == 0)
+        if ((c->roots[i].flags & WEAK_FLAG) == 0 && is_guess(&c->roots[i]) == guesses)
             GCD_TRY(mark_object(k, c->roots[i].object));
-    for (size_t i = 0; i < c->static_count; i++)
+    for (size_t i = 0; i < c->static_count && !guesses; i++)
         GCD_TRY(mark_object(k, c->statics[i].object));
     GCD_TRY(visit_all(k));
-    GCD_TRY(visit_dependents(k));
+    return visit_dependents(k);
+}
+
+/*
+ * A word of a stack becomes a weak root where other roots hold the object anyway.  A word left over
+ * would else be a second way to the middle of a collection or chain, and nothing would hold it as a
+ * whole.
+ */
+static gcd_status mark_roots(struct marking *k)
+{
+    struct clr *c = k->c;
+    GCD_TRY(mark_strong(k, false));
+    for (size_t i = 0; i < c->root_count; i++)
+        if (is_guess(&c->roots[i]) && is_live(c, c->roots[i].object))
+            c->roots[i].flags |= WEAK_FLAG;
     /* frozen objects live forever, and refer to frozen ones only */
-    return GCD_OK;
+    return mark_strong(k, true);
 }
 
 /* ---- the walk before it ---- */

@@ -258,7 +258,8 @@ static gcd_status read_thread_statics(struct clr *c, uint64_t thread, struct gcd
     gcd_status st = GCD_OK;
     if (array == 0 || clr_region_at(c, array) == NULL || !clr_object_at(c, array, &o, &st))
         return GCD_OK;
-    return clr_add_root(c, CLR_ROOT_OTHER, array, 0, data + 8, err);
+    /* as in the events of the runtime */
+    return clr_add_root(c, CLR_ROOT_STACK, array, 0, data + 8, err);
 }
 
 /* ---- allocation contexts ---- */
