@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
@@ -208,6 +209,52 @@ const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_w
     for (size_t i = 0; i < o->growth_count; i++)
         *ret_worth += o->growths[i].worth;
     return o->order;
+}
+
+/* By how many bytes G has grown; less than 0: it has shrunk. */
+static int64_t grown_bytes(const struct growth *g)
+{
+    uint64_t lost = g->known && g->bytes_before > g->bytes ? g->bytes_before - g->bytes : 0;
+    return lost > 0 ? -(int64_t)(lost < INT64_MAX ? lost : INT64_MAX)
+                    : (int64_t)(g->grown < INT64_MAX ? g->grown : INT64_MAX);
+}
+
+gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *newer,
+                                 const struct gcd_suspects *suspects, struct answer_grown *ret,
+                                 struct gcd_error *err)
+{
+    struct answer_of_suspects of = {
+        .session = newer, .suspects = suspects, .shown = suspects, .older = o
+    };
+    GCD_TRY(gcd_session_dominators(newer, NULL, &of.dominators, err));
+    GCD_TRY(gcd_session_origins(newer, NULL, &of.origins, err));
+    GCD_TRY(answer_older_match(o, newer, suspects, err));
+    of.order = o->order;
+    of.ordered = o->growth_count;
+    GCD_TRY(answer_suspects(&of, &ret->texts, err));
+    ret->rows = gcd_mem_new_array(&o->alloc, o->growth_count, sizeof *ret->rows);
+    if (ret->rows == NULL && o->growth_count > 0)
+        return gcd_fail_nomem(err, "comparing suspects");
+    ret->count = o->growth_count;
+    for (size_t i = 0; i < ret->count; i++) {
+        const struct growth *g = &o->growths[o->order[i]];
+        ret->rows[i] = (struct gcd_page_growth){
+            .suspect = o->order[i],
+            .grown = grown_bytes(g),
+            .worth = g->worth,
+            .said = answer_find(ret->texts, i, "grown")->text,
+            .advice = answer_find(ret->texts, i, "advice")->text,
+            .evidence = answer_find(ret->texts, i, "evidence")->text,
+        };
+    }
+    return GCD_OK;
+}
+
+void answer_grown_done(struct answer_grown *grown)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    gcd_mem_free(&alloc, grown->rows, grown->count * sizeof *grown->rows);
+    answer_free(grown->texts);
 }
 
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,

@@ -14,6 +14,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/type_names.h>
 
@@ -250,6 +251,18 @@ uint32_t answer_suspect_collection(const struct answer_of_suspects *of,
  */
 gcd_status answer_suspect_keys(const struct answer_of_suspects *of, const struct gcd_suspect *s,
                                struct answer *groups, const char **ret, struct gcd_error *err);
+/* The suspects for a page, the most grown first. */
+struct answer_grown {
+    struct gcd_page_growth *rows; /* [count] */
+    size_t count;
+    struct answer *texts; /* of the rows */
+};
+/* Matches SUSPECTS of NEWER (answer_older_match).  RET is empty before; answer_grown_done in any
+ * case. */
+gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *newer,
+                                 const struct gcd_suspects *suspects, struct answer_grown *ret,
+                                 struct gcd_error *err);
+void answer_grown_done(struct answer_grown *grown);
 /* The cells about the growth of S since OF->older. */
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s);

@@ -153,12 +153,39 @@ class Sections(DiffTest):
 
     def test_suspects_of_the_newer_dump_with_the_same_words(self):
         page = self.compare(store(1000, blob=4000), store(4000, blob=4000))
-        said = json.loads(self.done("leaks", "new.gclog", "--json").out)["suspects"]
+        said = json.loads(self.done("leaks", "old.gclog", "new.gclog", "--json").out)["suspects"]
         self.assertGreater(len(said), 0)
         text = page.text("#suspects")
         for suspect in said:
-            self.assertIn(suspect["sentence"], text)
-            self.assertIn(suspect["advice"], text)
+            for part in ("grown", "sentence", "advice", "evidence"):
+                self.assertIn(suspect[part].replace(" -> ", " → "), text)
+
+    def test_suspects_by_growth(self):
+        """One that is large and stays comes behind one that is small and grows."""
+        page = self.compare(store(1000), store(2000))
+        self.assertEqual(page.texts("#suspects > article h3 .open"), ["SessionStore"])
+        self.assertRegex(page.text("#suspects article h3"), r"^1\. SessionStore \+[\d.]+ KiB [\d.]+ KiB, ")
+        self.assertIn("SessionStore: 1,000 → 2,000 Shop.UserSession, +", page.text("#summary .answers"))
+        self.assertNotIn("Still", page.text("#summary .answers"))
+        page.click("#suspects > details:not(.about) summary")
+        self.assertEqual(page.text("#suspects > details:not(.about) summary"), "1 more suspect, which grew less or not")
+        self.assertRegex(page.text("#suspects > details:not(.about) h3"), "^2. static variable 0 6.0 MiB, .*1 Still object$")
+        self.assertIn("static variable has not grown.", page.text("#suspects > details:not(.about) article"))
+        page.click("#suspects > details:not(.about) h3 a")
+        self.assertEqual(page.text("#panel h2"), "Suspect 2: one object")
+
+    def test_nothing_has_grown(self):
+        page = self.compare(store(2000), store(2000))
+        self.assertIn("No suspect has grown between the two dumps.", page.text("#suspects"))
+        self.assertEqual(page.count("#suspects > article"), 0)
+        self.assertEqual(page.count("#summary .advice"), 0)
+
+    def test_the_newer_dump_has_all_sections(self):
+        self.done("diff", *(os.path.join(cli_support.SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "-o", "d.html")
+        self.page = page = self.browser.open(self.path("d.html"))
+        self.assertEqual(page.texts("#sections a"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree",
+                                                     "Largest objects", "Waiting", "Roots", "Generations"])
+        self.assertIn("Waiting: 296 calls wait", page.text("#summary"))
 
     def test_each_program_has_its_own_column(self):
         self.done("diff", self.link("net8-wks"), self.link("net10-wks-lossy"), "-o", "d.html", code=3)

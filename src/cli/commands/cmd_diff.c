@@ -4,6 +4,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/pages/pages.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/compare_paths.h"
@@ -17,21 +18,43 @@ enum { BEFORE, AFTER };
 
 /* ---- the page ---- */
 
+/* How the suspects of the newer dump have grown. */
+struct grown {
+    const struct cli_comparison *c;
+    struct answer_grown suspects;
+};
+
+static gcd_status find_grown(void *ctx, const struct gcd_suspects *suspects,
+                             const struct gcd_page_growth **ret, size_t *ret_count,
+                             struct gcd_error *err)
+{
+    struct grown *g = ctx;
+    gcd_status st =
+        answer_grown_suspects(g->c->older, g->c->newest->session, suspects, &g->suspects, err);
+    *ret = g->suspects.rows;
+    *ret_count = g->suspects.count;
+    return st;
+}
+
 static enum cli_exit write_page(const struct cli_args *args, const struct cli_comparison *c,
                                 struct gcd_sink *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
                                          .name = c->newest->name };
+    struct grown g = { .c = c };
     struct gcd_diff_page page = { .types = c->diff,
                                   .paths = c->paths,
                                   .retained = c->retained,
                                   .newer = c->newest->session,
-                                  .options = &options };
+                                  .options = &options,
+                                  .grown = find_grown,
+                                  .grown_ctx = &g };
     for (size_t i = BEFORE; i <= AFTER; i++)
         page.sides[i] = cli_compare_page_dump(c, i);
-    return gcd_write_diff_page(&page, s, &err) == GCD_OK ? cli_page_commit(args, s)
-                                                         : cli_fail(args->output.path, &err);
+    gcd_status st = gcd_write_diff_page(&page, s, &err);
+    answer_grown_done(&g.suspects);
+    return st == GCD_OK ? cli_page_commit(args, s) : cli_fail(args->output.path, &err);
 }
 
 /* The page gets all rows, because its reader cannot ask again. */
@@ -42,6 +65,8 @@ static enum cli_exit diff_page(const struct cli_args *args)
     struct cli_dump newest = { .input = NULL };
     struct gcd_sink *s = NULL;
     all.view.paths = all.view.retained = true;
+    all.view.share = ANSWER_GROWN_SHARE;
+    all.view.min_bytes = ANSWER_GROWN_BYTES;
     enum cli_exit e = cli_page_open(args, "diff", &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &newest, &c);

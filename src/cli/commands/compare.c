@@ -135,6 +135,7 @@ void cli_compare_close(struct cli_comparison *c)
     }
     free(c->sides);
     free(c->order);
+    answer_older_free(c->older);
     cli_filter_free(c->filter);
     gcd_tree_diff_free(c->with_fields);
     for (size_t i = 0; i < CLI_MATCHED_BYS; i++) {

@@ -91,8 +91,9 @@ struct cli_comparison {
     bool retained;                   /* retained sizes are requested */
     uint32_t *order;                 /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
-    bool wants_answer;       /* PATHS also without --paths, for cli_growth_say */
-    struct cli_dump *newest; /* keeps the last dump open; NULL = it is closed like the others */
+    bool wants_answer;          /* PATHS also without --paths, for cli_growth_say */
+    struct answer_older *older; /* with NEWEST: what suspects of the last dump are compared with */
+    struct cli_dump *newest;    /* keeps the last dump open; NULL = it is closed like the others */
 };
 
 /*

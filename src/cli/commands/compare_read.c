@@ -393,6 +393,20 @@ static enum cli_exit keep_sites(struct reading *r, const struct cli_args *args)
     return e;
 }
 
+/* Keeps the suspects of a dump before the last one, if that is kept open. */
+static enum cli_exit keep_suspects(struct reading *r, const struct cli_args *args)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context looking = cli_context_steps(args, "looking for suspects");
+    const struct gcd_suspects *found;
+    gcd_status st = gcd_session_suspects(r->d.session, &looking, &found, &err);
+    if (st == GCD_OK) {
+        answer_older_free(r->c->older);
+        st = answer_older_new(r->d.session, found, &r->c->older, &err);
+    }
+    return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
+}
+
 /* Keeps what is needed from R's dump, labeled LABEL in tables (NULL: as in messages). */
 static enum cli_exit keep(struct reading *r, const struct cli_args *args, const char *label,
                           bool last)
@@ -409,6 +423,8 @@ static enum cli_exit keep(struct reading *r, const struct cli_args *args, const 
         e = measure(r, &r->views[i]);
     if (e == CLI_DONE && c->matchings->paths != NULL)
         e = cli_paths_add(c, &r->d, r->views);
+    if (e == CLI_DONE && c->newest != NULL && !last)
+        e = keep_suspects(r, args);
     if (e == CLI_DONE && last)
         e = check_patterns(r);
     views_done(r);

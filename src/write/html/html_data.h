@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/writer.h>
@@ -105,6 +106,9 @@ struct html_data {
     uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_site_list *sites; /* of sampled allocations; NULL = none */
     const struct gcd_suspects *suspects;
+    /* [grown_count] if the page compares dumps: the suspects in their order; NULL = in their own */
+    const struct gcd_page_growth *grown;
+    size_t grown_count;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;
     char healthy[GCD_HEALTHY_BYTES];
@@ -163,6 +167,9 @@ GCD_MUST_CHECK gcd_status html_details_collect(struct html_data *h, struct gcd_e
 enum gcd_origin html_origin(const struct html_data *h, uint32_t type);
 GCD_MUST_CHECK gcd_status html_own_bytes(struct html_data *h, struct gcd_error *err);
 bool html_is_counted(const struct gcd_suspect *s);
+/* Suspect number I as the page orders them, and in RET how it has grown, NULL = unknown. */
+const struct gcd_suspect *html_suspect(const struct html_data *h, size_t i,
+                                       const struct gcd_page_growth **ret);
 
 /* html_json.c: one object, named KEY, at the end of the page so far.  *RET_OTHERS: number of types
  * of which the page has only the sum. */

@@ -306,6 +306,8 @@ gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink
         return put_page(page, NULL, s, err);
     struct gcd_write_options options = html_options_of(page->newer, page->options);
     gcd_status st = html_data_make(&newer, gcd_session_graph(page->newer), &options, &part, err);
+    if (st == GCD_OK && page->grown != NULL)
+        st = page->grown(page->grown_ctx, newer.suspects, &newer.grown, &newer.grown_count, err);
     if (st == GCD_OK)
         st = put_page(page, &newer, s, err);
     html_data_done(&newer);

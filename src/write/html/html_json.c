@@ -75,20 +75,28 @@ static void use_tree(struct page *p, const struct gcd_merged_tree *t)
     }
 }
 
-/* Adds the names of the first N suspects. */
-static void use_suspects(struct page *p, const struct gcd_suspects *all, size_t n)
+static void use_suspect(struct page *p, const struct gcd_suspect *s)
 {
-    for (size_t i = 0; i < gcd_suspects_count(all) && i < n; i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(all, i);
-        for (size_t k = 0; k < s->path_count; k++)
-            use(p, s->path[k].type);
-        for (size_t k = 0; k < s->held_count; k++)
-            use(p, s->held[k].type);
-        for (size_t k = 0; k < s->content_count; k++)
-            use(p, s->content[k].type);
-        for (size_t k = 0; k < s->own_count; k++)
-            use(p, s->own[k].type);
-    }
+    for (size_t k = 0; k < s->path_count; k++)
+        use(p, s->path[k].type);
+    for (size_t k = 0; k < s->held_count; k++)
+        use(p, s->held[k].type);
+    for (size_t k = 0; k < s->content_count; k++)
+        use(p, s->content[k].type);
+    for (size_t k = 0; k < s->own_count; k++)
+        use(p, s->own[k].type);
+}
+
+/* The number of suspects that the page shows. */
+static size_t suspect_count(const struct page *p)
+{
+    size_t n = gcd_suspects_count(p->h->suspects);
+    return n < HTML_SUSPECTS ? n : HTML_SUSPECTS;
+}
+
+static bool has_consumer(const struct page *p)
+{
+    return p->h->consumer != NULL && gcd_suspects_count(p->h->consumer) > 0;
 }
 
 static void use_detail(struct page *p, const struct html_detail *d)
@@ -118,9 +126,11 @@ static void use_all(struct page *p)
         use(p, h->paths[i].type);
     for (size_t i = 0; i < h->detail_count; i++)
         use_detail(p, &h->details[i]);
-    use_suspects(p, h->suspects, HTML_SUSPECTS);
-    if (h->consumer != NULL)
-        use_suspects(p, h->consumer, 1);
+    const struct gcd_page_growth *growth;
+    for (size_t i = 0; i < suspect_count(p); i++)
+        use_suspect(p, html_suspect(h, i, &growth));
+    if (has_consumer(p))
+        use_suspect(p, gcd_suspects_get(h->consumer, 0));
 }
 
 static const char *name_of(const struct page *p, size_t i)
@@ -586,34 +596,56 @@ static gcd_status put_suspect_site(struct page *p, const struct gcd_suspect *s,
     return GCD_OK;
 }
 
-/* Writes the first N suspects. */
-static gcd_status put_suspects(struct page *p, const char *key, const struct gcd_suspects *all,
-                               size_t n, struct gcd_error *err)
+/* How S has grown, if that is known. */
+static void put_growth(struct page *p, const struct gcd_page_growth *growth)
 {
-    json_put_open(&p->j, key, '[');
-    for (size_t i = 0; all != NULL && i < gcd_suspects_count(all) && i < n; i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(all, i);
-        json_put_open(&p->j, NULL, '{');
-        json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
-        json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
-        GCD_TRY(put_suspect_site(p, s, err));
-        json_put_text(&p->j, "advice", s->advice, TEXT_BYTES);
-        json_put_text(&p->j, "evidence", s->evidence, TEXT_BYTES);
-        json_put_text(&p->j, "place", s->place, TEXT_BYTES);
-        json_put_text(&p->j, "what", s->what, TEXT_BYTES);
-        json_put_number(&p->j, "objects", s->objects);
-        json_put_number(&p->j, "bytes", s->bytes);
-        json_put_number(&p->j, "retained", s->retained_bytes);
-        json_put_bool(&p->j, "counted", html_is_counted(s));
-        put_suspect_path(p, s);
-        put_parts(p, "held", s->held, s->held_count);
-        put_parts(p, "content", s->content, s->content_count);
-        json_put_open(&p->j, "own", '[');
-        for (size_t k = 0; k < s->own_count; k++)
-            json_put_number(&p->j, NULL, p->number[s->own[k].type]);
-        json_put_close(&p->j, ']');
-        json_put_close(&p->j, '}');
+    if (growth == NULL)
+        return;
+    json_put_signed(&p->j, "grown", growth->grown);
+    json_put_bool(&p->j, "worth", growth->worth);
+    json_put_text(&p->j, "growth", growth->said, TEXT_BYTES);
+}
+
+/* GROWTH may be NULL. */
+static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
+                              const struct gcd_page_growth *growth, struct gcd_error *err)
+{
+    json_put_open(&p->j, NULL, '{');
+    json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
+    json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
+    GCD_TRY(put_suspect_site(p, s, err));
+    json_put_text(&p->j, "advice", growth != NULL ? growth->advice : s->advice, TEXT_BYTES);
+    json_put_text(&p->j, "evidence", growth != NULL ? growth->evidence : s->evidence, TEXT_BYTES);
+    json_put_text(&p->j, "place", s->place, TEXT_BYTES);
+    json_put_text(&p->j, "what", s->what, TEXT_BYTES);
+    put_growth(p, growth);
+    json_put_number(&p->j, "objects", s->objects);
+    json_put_number(&p->j, "bytes", s->bytes);
+    json_put_number(&p->j, "retained", s->retained_bytes);
+    json_put_bool(&p->j, "counted", html_is_counted(s));
+    put_suspect_path(p, s);
+    put_parts(p, "held", s->held, s->held_count);
+    put_parts(p, "content", s->content, s->content_count);
+    json_put_open(&p->j, "own", '[');
+    for (size_t k = 0; k < s->own_count; k++)
+        json_put_number(&p->j, NULL, p->number[s->own[k].type]);
+    json_put_close(&p->j, ']');
+    json_put_close(&p->j, '}');
+    return GCD_OK;
+}
+
+static gcd_status put_suspects(struct page *p, struct gcd_error *err)
+{
+    const struct gcd_page_growth *growth;
+    json_put_open(&p->j, "suspects", '[');
+    for (size_t i = 0; i < suspect_count(p); i++) {
+        const struct gcd_suspect *s = html_suspect(p->h, i, &growth);
+        GCD_TRY(put_suspect(p, s, growth, err));
     }
+    json_put_close(&p->j, ']');
+    json_put_open(&p->j, "consumer", '[');
+    if (has_consumer(p))
+        GCD_TRY(put_suspect(p, gcd_suspects_get(p->h->consumer, 0), NULL, err));
     json_put_close(&p->j, ']');
     return GCD_OK;
 }
@@ -707,8 +739,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_types(p);
     put_large(p);
     put_large_parts(p);
-    GCD_TRY(put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS, err));
-    GCD_TRY(put_suspects(p, "consumer", p->h->consumer, 1, err));
+    GCD_TRY(put_suspects(p, err));
     json_put_text(&p->j, "none", p->h->healthy, TEXT_BYTES);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_notes(p);

@@ -59,6 +59,13 @@ static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)
     }
 }
 
+const struct gcd_suspect *html_suspect(const struct html_data *h, size_t i,
+                                       const struct gcd_page_growth **ret)
+{
+    *ret = i < h->grown_count ? &h->grown[i] : NULL;
+    return gcd_suspects_get(h->suspects, *ret != NULL ? (*ret)->suspect : i);
+}
+
 gcd_status html_own_bytes(struct html_data *h, struct gcd_error *err)
 {
     size_t nodes = gcd_graph_node_count(h->g), types = gcd_graph_summary(h->g)->type_count;

@@ -63,9 +63,13 @@ static void put_suspects(const struct html_data *h, struct gcd_sink *s)
         put(s, "<p>", h->healthy, "</p>");
     gcd_sink_text(s, "<ol>");
     for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++) {
-        const struct gcd_suspect *x = gcd_suspects_get(h->suspects, i);
-        put(s, "<li><bdi dir=\"ltr\">", x->sentence, "</bdi>");
-        put(s, " <bdi dir=\"ltr\">", x->advice, "</bdi></li>");
+        const struct gcd_page_growth *growth;
+        const struct gcd_suspect *x = html_suspect(h, i, &growth);
+        gcd_sink_text(s, "<li>");
+        if (growth != NULL)
+            put(s, "<bdi dir=\"ltr\">", growth->said, ".</bdi> ");
+        put(s, "<bdi dir=\"ltr\">", x->sentence, "</bdi>");
+        put(s, " <bdi dir=\"ltr\">", growth != NULL ? growth->advice : x->advice, "</bdi></li>");
     }
     gcd_sink_text(s, "</ol>");
 }

@@ -34,6 +34,15 @@ struct gcd_page_dump {
     bool partial;
 };
 
+/* How one of the suspects of the newer dump has grown. */
+struct gcd_page_growth {
+    size_t suspect;                /* its number among those of the session */
+    int64_t grown;                 /* bytes, maybe estimated */
+    bool worth;                    /* a part of the growth that is worth a word */
+    const char *said;              /* "Carts: 10 -> 40 Cart, +1.8 MiB, 90 % of the growth" */
+    const char *advice, *evidence; /* instead of those of the suspect */
+};
+
 struct gcd_diff_page {
     struct gcd_page_dump sides[2];     /* older, newer */
     const struct gcd_diff *types;      /* matched, of two dumps */
@@ -43,6 +52,14 @@ struct gcd_diff_page {
     struct gcd_session *newer;
     /* for NEWER, may be NULL; names and origins are those of the session */
     const struct gcd_write_options *options;
+    /*
+     * Called once with the SUSPECTS of NEWER: how each has grown, *RET_COUNT of them, the most
+     * grown first, valid until the page is written.  NULL: the suspects are in their own order.
+     */
+    gcd_status (*grown)(void *ctx, const struct gcd_suspects *suspects,
+                        const struct gcd_page_growth **ret, size_t *ret_count,
+                        struct gcd_error *err);
+    void *grown_ctx;
 };
 
 /*

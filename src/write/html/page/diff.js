@@ -6,12 +6,15 @@ import {LARGE_PART, METRIC, answerOn, delta, typeRow, wayOfGrowth} from "./diff_
 import {linked} from "./links.js";
 import {originOf, visible} from "./names.js";
 import {bytes, count, plural, signed, timeText} from "./numbers.js";
-import {head, tileOf, verdictBox} from "./summary.js";
+import {head, tileOf, verdictBox, waitingLine} from "./summary.js";
+import {noteLines, suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Side} Side */
 /** @typedef {import("./diff_rows.js").Row} Row */
 /** @typedef {import("./diff_rows.js").Step} Step */
+
+export const hasNewer = diff.newer !== undefined;
 
 // Types at the top.
 const SHOWN = 5;
@@ -67,7 +70,8 @@ export function diffSummary(steps) {
   section("summary", "Summary", words.EXPLANATIONS.diff,
     headline(steps),
     warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
-    largestGrowth(rows),
+    diff.newer?.suspects.some(s => s.worth) ? suspectLines(SHOWN) : largestGrowth(rows),
+    waitingLine(), ...noteLines(),
     el("div", {class: "columns"}, sideColumn("Older", before), sideColumn("Newer", after)),
     el("dl", {class: "stats"},
       tileOf(signed(after.bytes - before.bytes, bytes), "Objects take", words.beforeAndNow(bytes(before.bytes), bytes(after.bytes))),
@@ -78,4 +82,3 @@ export function diffSummary(steps) {
       tileOf(count(rows.filter(r => r.after.objects === 0).length), "Vanished types", null)));
 }
 
-export const hasNewer = diff.newer !== undefined;

@@ -102,7 +102,8 @@ if (data.kind === "trend") {
   diffHeading();
   diffSummary(steps);
   build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => drawMap(EXPLANATIONS.diffMap), mapAndPanel,
-    () => suspectSection("Suspects of the newer dump"), treeOfAll] : [], places]);
+    () => suspectSection("Suspects of the newer dump"), treeOfAll, largestSection, siteSection, waitSection, rootSection,
+    generationSection] : [], places]);
 } else {
   const suspectsFirst = data.start === "suspects";
   heading();

@@ -11,7 +11,7 @@ import {bytes, count, exactBytes, share, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {linesOf} from "./sites.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
-import {allocatedIn, fieldBehind, namesOf, suspectContent, suspectDetails} from "./suspects.js";
+import {allocatedIn, fieldBehind, namesOf, sentences, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
 import {seriesOf} from "./trend_panel.js";
 import * as words from "./words.js";
@@ -149,7 +149,7 @@ function ofSuspect(i, places, onlyContent = false) {
   }
   const title = heap.suspects.length > 0 ? words.suspectTitle(i, s.title) : s.title;
   return {title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
-    el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...allocatedIn(s),
+    ...sentences(s), ...allocatedIn(s),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     lastStep(s) < 0 ? null : inPlace(lastStep(s), places), onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};
 }

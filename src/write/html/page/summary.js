@@ -148,7 +148,7 @@ function answers() {
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
 }
 
-function waitingLine() {
+export function waitingLine() {
   return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
 }
 

@@ -4,7 +4,7 @@ import {data, heap} from "./data.js";
 import {bytesCell, copyButton, countCell, el, section, unfolding, wideTable} from "./dom.js";
 import {linked, linkedName, linkedStep, linkedText, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
-import {bytes, share} from "./numbers.js";
+import {bytes, share, signed} from "./numbers.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Suspect} Suspect */
@@ -33,6 +33,11 @@ export function namesOf({path, held, content, own, root_name: variable}) {
  */
 export function fieldBehind(field) {
   return field === "" ? null : el("bdi", {class: "name", dir: "ltr"}, visible(field));
+}
+
+/** The suspects; of two dumps those that have grown, or the largest consumer.  The others come behind them. */
+export function shownSuspects() {
+  return heap.suspects.length > 0 ? heap.suspects.filter(s => s.worth !== false) : heap.consumer;
 }
 
 /** @param {import("./data.js").StepRow} step */
@@ -114,7 +119,17 @@ export function suspectDetails(s, heading) {
  */
 function headline(s, i) {
   return [panelLink(`suspect:${i}`, visible(s.place)),
+          s.grown === undefined ? null : el("span", {class: s.grown > 0 ? "grown" : s.grown < 0 ? "shrunk" : "same"}, ` ${signed(s.grown, bytes)}`),
           el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)} of all: ${visible(s.what)}`)];
+}
+
+/**
+ * What has come since the older dump, and what it is.
+ * @param {Suspect} s
+ */
+export function sentences(s) {
+  const sentence = el("p", {}, linkedText(visible(s.sentence), namesOf(s)));
+  return s.growth === undefined ? [sentence] : [el("p", {}, linkedText(visible(words.growth(s.growth)), namesOf(s))), sentence];
 }
 
 /**
@@ -142,7 +157,7 @@ function advice(s) {
 function suspectArticle(s, i, first) {
   return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
     el("h3", {id: `suspect-${i}`}, `${i + 1}. `, ...headline(s, i)),
-    el("p", {}, linkedText(visible(s.sentence), namesOf(s))),
+    ...sentences(s),
     ...allocatedIn(s),
     ...advice(s),
     first ? el("p", {class: "actions"}, ...copies(s)) : null,
@@ -160,14 +175,14 @@ function copies(s) {
 }
 
 /**
- * For the top of the page: the suspects and what to do next.  One that shares its bytes with others has no colour, because it is not in the bar.
+ * For the top of the page: the suspects and what to do next.  One that is not in the bar has no colour: it shares its bytes with others, or the page
+ * of two dumps has no bar.
  * @param {number} most
  */
 export function suspectLines(most) {
-  const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
-  return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
-    s.counted && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
-    el("strong", {}, ...headline(s, i)), el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...allocatedIn(s), ...advice(s),
+  return el("ol", {class: "answers"}, ...shownSuspects().slice(0, most).map((s, i) => el("li", {},
+    s.counted && s.growth === undefined && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
+    el("strong", {}, ...headline(s, i)), ...sentences(s), ...allocatedIn(s), ...advice(s),
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
@@ -195,9 +210,15 @@ export function noSuspects() {
  */
 export function suspectSection(title = "Suspects", top = []) {
   const limit = heap.suspect_bytes;
-  const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
-  const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : noSuspects();
+  const shown = shownSuspects();
+  const others = heap.suspects.slice(shown.length);
+  const explanation = heap.suspects.length === 0 ? noSuspects()
+    : heap.suspects[0].growth === undefined ? words.someSuspects(limit) : words.BY_GROWTH;
   const first = top.length > 0;
   section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
-    ...shown.map((s, i) => suspectArticle(s, i, first)), ...noteLines(), unfolding("What was looked for", false, checkTable));
+    others.length > 0 && shown.length === 0 ? el("p", {}, words.NOT_GROWN) : null,
+    ...shown.map((s, i) => suspectArticle(s, i, first)),
+    others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
+      el("div", {}, ...others.map((s, i) => suspectArticle(s, shown.length + i, first)))) : null,
+    ...noteLines(), unfolding("What was looked for", false, checkTable));
 }

@@ -193,6 +193,19 @@ export function noSuspects(healthy, limit, consumer) {
          (consumer ? " The largest consumer is:" : "");
 }
 
+export const BY_GROWTH = "What may be a leak, by what it has grown since the older dump. Whether it should is for you to say.";
+export const NOT_GROWN = "No suspect has grown between the two dumps.";
+
+/** @param {string} text  "Carts: 10 -> 40 Cart, +1.8 MiB" */
+export function growth(text) {
+  return `${text.replace(/(?<=: [\d,]+) -> (?=\d)/, " \u2192 ")}.`;
+}
+
+/** @param {number} n  suspects */
+export function grewLess(n) {
+  return `${plural(n, "more suspect")}, which grew less or not`;
+}
+
 /** @param {number} limit */
 export function someSuspects(limit) {
   return `What may be a leak: what keeps ${bytes(limit)} or more alive, the largest first, and what there is very much of. ` +
