@@ -607,7 +607,11 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct 
     root.class_name = "";
     if (r->class_name != NULL && r->class_name[0] != '\0')
         GCD_TRY(gcd_build_text(b, r->class_name, strlen(r->class_name), &root.class_name, err));
-    GCD_TRY(build_label(b, r->label != NULL ? r->label : name, &root, err));
+    const char *label = r->label != NULL ? r->label : name;
+    if (root.kind == GCD_ROOT_STATIC)
+        GCD_TRY(build_label(b, label, &root, err));
+    else
+        GCD_TRY(gcd_build_text(b, label, strlen(label), &root.label, err));
     return gcd_build_root_kept(b, &root, err);
 }
 

@@ -38,7 +38,8 @@ static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd
 {
     struct heap_recorded *r = &h->recorded;
     enum recorded_kind kind = recorded_kind_of(ev->id);
-    uint64_t most = kind == RECORDED_STATICS ? h->limits.roots : h->limits.types;
+    uint64_t most =
+        kind == RECORDED_STATICS || kind == RECORDED_THREADS ? h->limits.roots : h->limits.types;
     struct recorded_item from;
     gcd_status st = recorded_read_item(ev, &from);
     if (st != GCD_OK)
@@ -134,7 +135,8 @@ void heap_recorded_free(struct gcd_heap *h)
 static bool is_whole(const struct heap_batch *b)
 {
     bool all = true;
-    for (size_t i = 0; i < RECORDED_LAYOUTS; i++) /* without a layout, a type is only unknown */
+    /* without a layout the fields of a type are only unknown, and so is a thread */
+    for (size_t i = 0; i < RECORDED_LAYOUTS; i++)
         all = all && b->counts[i] == b->start.counts[i];
     return all;
 }

@@ -64,6 +64,12 @@ static void apply_static(struct gcd_root *r, const struct heap_recorded_item *fr
     r->label = from->text[2];
 }
 
+static void apply_thread(struct gcd_root *r, const struct heap_recorded_item *from)
+{
+    r->name = from->text[0];
+    r->label = from->text[1];
+}
+
 /* The name of a type of a native program. */
 static gcd_status apply_native(struct gcd_dump *d, struct gcd_type *t, const char *name,
                                struct gcd_error *err)
@@ -96,6 +102,9 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
         if (d->roots[i].kind == GCD_ROOT_STATIC &&
             (from = find(&in[RECORDED_STATICS], d->roots[i].id)) != NULL)
             apply_static(&d->roots[i], from);
+        else if (d->roots[i].kind == GCD_ROOT_STACK &&
+                 (from = find(&in[RECORDED_THREADS], d->roots[i].id)) != NULL)
+            apply_thread(&d->roots[i], from);
     return GCD_OK;
 }
 

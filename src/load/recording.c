@@ -180,7 +180,7 @@ static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_o
     ret->values = room && d->own_values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
     ret->sites = room && o->sites != NULL;
     ret->own = o->no_layouts && has_layouts(d);
-    bool can = room && ret->tail.own_off != 0 && ret->tail.own_highest <= RECORDED_SITE_SAMPLE;
+    bool can = room && ret->tail.own_off != 0 && ret->tail.own_highest <= RECORDED_THREAD;
     ret->adds = ret->names || ret->memory || ret->sites || ret->values || ret->own;
     if (ret->adds)
         ret->copied = ret->tail.end_off;
@@ -282,7 +282,7 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_i
     struct adding a = { .begin = others ? 0 : plan->tail.end_off };
     const struct gcd_new_events *events =
         plan->sites || (plan->own && plan->tail.own_highest >= RECORDED_SITES)
-            ? &recorded_events_with_sites
+            ? &recorded_events_all
             : &recorded_events;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, &plan->tail, events, to, &a.to, err)
@@ -355,8 +355,7 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     gcd_status st = buffer != NULL ? gcd_trace_open(in, &o->context, &t, err)
                                    : gcd_fail_nomem(err, "writing a recording");
     if (st == GCD_OK)
-        st =
-            nt_write_new(&d->alloc, &d->summary.trace, &recorded_events_with_sites, to, &a.to, err);
+        st = nt_write_new(&d->alloc, &d->summary.trace, &recorded_events_all, to, &a.to, err);
     while (st == GCD_OK && (st = gcd_trace_pull(t, o->context.cancel, &ev, err)) == GCD_OK) {
         st = comes_later(&ev, names) ? GCD_OK : nt_write_event(a.to, &ev, err);
         if (st == GCD_OK)

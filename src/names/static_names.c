@@ -61,12 +61,18 @@ bool gcd_static_is_labelled(const struct gcd_root *r)
            memcmp(r->label, r->name + 1, n) != 0;
 }
 
+bool gcd_root_is_named_thread(const struct gcd_root *r)
+{
+    return gcd_root_group(r) == GCD_GROUP_LOCALS && r->name[0] != '\0';
+}
+
 bool gcd_root_is_thread_static(const struct gcd_graph *g, const struct gcd_root *r)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, r->node, &n);
     uint32_t type = gcd_graph_node_type(g, r->node);
-    if (gcd_root_group(r) != GCD_GROUP_LOCALS ||
+    /* a memory image tells stacks and such variables apart */
+    if (gcd_root_group(r) != GCD_GROUP_LOCALS || r->label[0] != '\0' ||
         strcmp(gcd_graph_summary(g)->types[type].name, "System.Object[]") != 0)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -79,6 +85,8 @@ struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct
                                          const struct gcd_root *r)
 {
     struct gcd_static_words w = { "", { r->label, "", "" } };
+    if (r->kind == GCD_ROOT_STACK)
+        return w;
     if (r->kind != GCD_ROOT_STATIC)
         return (struct gcd_static_words){ "", { "", "", "" } };
     if (r->class_name[0] != '\0')

@@ -15,6 +15,7 @@ static const struct gcd_new_field start_fields[] = {
     { GCD_FIELD_UINT32, "GCNumber" },        { GCD_FIELD_UINT32, "WalkNumber" },
     { GCD_FIELD_UINT32, "Modules" },         { GCD_FIELD_UINT32, "NestedTypes" },
     { GCD_FIELD_UINT32, "StaticVariables" }, { GCD_FIELD_UINT32, "Layouts" },
+    { GCD_FIELD_UINT32, "Threads" },
 };
 static const struct gcd_new_field module_fields[] = {
     { GCD_FIELD_UINT64, "ModuleID" },   { GCD_FIELD_GUID, "Mvid" },
@@ -102,6 +103,12 @@ static const struct gcd_new_field site_sample_fields[] = {
     { GCD_FIELD_UINT64, "AgeMs" },
 };
 
+static const struct gcd_new_field thread_fields[] = {
+    { GCD_FIELD_UINT64, "Address" },
+    { GCD_FIELD_TEXT, "Name" },
+    { GCD_FIELD_TEXT, "Label" },
+};
+
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
         .id = (number), .version = (v), .name = (text), .fields = (list), \
@@ -110,7 +117,7 @@ static const struct gcd_new_field site_sample_fields[] = {
 #define EVENT(number, text, list) EVENT_OF(1, number, text, list)
 
 static const struct gcd_new_event events[] = {
-    EVENT_OF(2, RECORDED_START, "Names", start_fields),
+    EVENT_OF(3, RECORDED_START, "Names", start_fields),
     EVENT_OF(2, RECORDED_MODULE, "Module", module_fields),
     EVENT_OF(3, RECORDED_TYPE, "NestedType", type_fields),
     EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
@@ -125,14 +132,15 @@ static const struct gcd_new_event events[] = {
     EVENT(RECORDED_SITE_STACK, "SiteStack", site_stack_fields),
     EVENT(RECORDED_SITE_TOTAL, "SiteTotal", site_total_fields),
     EVENT(RECORDED_SITE_SAMPLE, "SiteSample", site_sample_fields),
+    EVENT(RECORDED_THREAD, "Thread", thread_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
                                                 .events = events,
                                                 .count = RECORDED_VALUES_END };
-const struct gcd_new_events recorded_events_with_sites = {
-    .provider = GCD_PROVIDER_NAMES, .events = events, .count = sizeof events / sizeof *events
-};
+const struct gcd_new_events recorded_events_all = { .provider = GCD_PROVIDER_NAMES,
+                                                    .events = events,
+                                                    .count = sizeof events / sizeof *events };
 
 /* ---- reading ---- */
 
@@ -163,7 +171,8 @@ gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start
     struct recorded_start s = { .gc_number = gcd_cur_u32(&c) };
     s.walk_number = gcd_cur_u32(&c);
     for (size_t i = 0; i < RECORDED_KINDS; i++)
-        if (i != RECORDED_LAYOUTS || gcd_cur_left(&c) > 0) /* older ones have no layouts */
+        if (i < RECORDED_LAYOUTS ||
+            gcd_cur_left(&c) > 0) /* older ones have no layouts or threads */
             s.counts[i] = gcd_cur_u32(&c);
     if (c.err == GCD_OK)
         *ret = s;
@@ -203,7 +212,8 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
     } else if (ev->id == RECORDED_LAYOUT) {
         GCD_TRY(read_layout(&c, &item));
     } else {
-        for (size_t i = 0; i < 3 && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
+        size_t texts = ev->id == RECORDED_THREAD ? 2 : 3;
+        for (size_t i = 0; i < texts && (i == 0 || ev->id != RECORDED_TYPE || gcd_cur_left(&c) > 0);
              i++) /* older types have no events and no name */
             item.text[i] = read_text(&c);
     }
@@ -403,6 +413,24 @@ static size_t put_layout(uint8_t *buffer, const struct gcd_type *t)
     return size_of(&w);
 }
 
+static bool is_named_thread(const struct gcd_root *r)
+{
+    return r->kind == GCD_ROOT_STACK && r->id != 0 && r->label[0] != '\0';
+}
+
+/* The first of its roots that follow each other. */
+static size_t put_thread(uint8_t *buffer, const struct gcd_summary *s, size_t i)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    const struct gcd_root *r = &s->roots[i];
+    if (!is_named_thread(r) || (i > 0 && is_named_thread(r - 1) && r[-1].id == r->id))
+        return 0;
+    gcd_put_le(&w, r->id, 8);
+    put_text(&w, r->name);
+    put_text(&w, r->label);
+    return size_of(&w);
+}
+
 static size_t put_item(uint8_t *buffer, const struct gcd_summary *s, enum recorded_kind kind,
                        size_t i)
 {
@@ -413,6 +441,8 @@ static size_t put_item(uint8_t *buffer, const struct gcd_summary *s, enum record
         return put_type(buffer, &s->types[i]);
     case RECORDED_STATICS:
         return put_static(buffer, &s->roots[i]);
+    case RECORDED_THREADS:
+        return put_thread(buffer, s, i);
     default:
         return put_layout(buffer, &s->types[i]);
     }
@@ -422,7 +452,7 @@ size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recor
 {
     const struct gcd_summary *s = pass->summary;
     const size_t counts[RECORDED_KINDS] = { s->module_count, s->type_count, s->root_count,
-                                            s->type_count };
+                                            s->type_count, s->root_count };
     for (; pass->kind < RECORDED_KINDS; pass->kind++, pass->next = 0)
         while (pass->next < counts[pass->kind]) {
             size_t i = pass->next++;

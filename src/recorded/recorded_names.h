@@ -30,7 +30,8 @@ enum {
     RECORDED_SITE_FRAME,
     RECORDED_SITE_STACK,
     RECORDED_SITE_TOTAL,
-    RECORDED_SITE_SAMPLE
+    RECORDED_SITE_SAMPLE,
+    RECORDED_THREAD
 };
 /* The kinds of items between the start and the end of a batch. */
 enum recorded_kind {
@@ -38,19 +39,23 @@ enum recorded_kind {
     RECORDED_TYPES,
     RECORDED_STATICS,
     RECORDED_LAYOUTS,
+    RECORDED_THREADS,
     RECORDED_KINDS
 };
 /* The kind of event ID; RECORDED_KINDS = it is no item. */
 static inline enum recorded_kind recorded_kind_of(uint32_t id)
 {
-    return id == RECORDED_LAYOUT ? RECORDED_LAYOUTS
+    return id == RECORDED_LAYOUT   ? RECORDED_LAYOUTS
+           : id == RECORDED_THREAD ? RECORDED_THREADS
            : id >= RECORDED_MODULE && id < RECORDED_MEMORY
                ? (enum recorded_kind)(id - RECORDED_MODULE)
                : RECORDED_KINDS;
 }
 static inline unsigned recorded_event_of(enum recorded_kind kind)
 {
-    return kind == RECORDED_LAYOUTS ? RECORDED_LAYOUT : RECORDED_MODULE + (unsigned)kind;
+    return kind == RECORDED_LAYOUTS   ? RECORDED_LAYOUT
+           : kind == RECORDED_THREADS ? RECORDED_THREAD
+                                      : RECORDED_MODULE + (unsigned)kind;
 }
 
 /* A payload is never larger; readers take events of up to 64 KiB. */
@@ -58,8 +63,8 @@ static inline unsigned recorded_event_of(enum recorded_kind kind)
 
 /* Their layouts, in the order of their numbers from RECORDED_START on. */
 extern const struct gcd_new_events recorded_events;
-/* The same, and those about sites. */
-extern const struct gcd_new_events recorded_events_with_sites;
+/* The same, and those that few recordings have: about sites and threads. */
+extern const struct gcd_new_events recorded_events_all;
 
 /* ---- reading ---- */
 
@@ -76,9 +81,10 @@ struct recorded_text {
 
 /* An item of any kind; texts live as long as the payload. */
 struct recorded_item {
-    uint64_t id; /* of the module, of the type, or the address of the variable */
+    uint64_t id; /* of the module, of the type, or the address of the variable or thread */
     /* module: assembly, path, build id; type: declaring type, events, name; variable: field,
-     * declaring type, label; layout: gcd_type.layout */
+     * declaring type, label; layout: gcd_type.layout;
+     * thread: name, label */
     struct recorded_text text[3];
     uint8_t mvid[16]; /* module */
     bool has_public_key;

@@ -22,7 +22,8 @@ const char *stacks_frame(const struct stacks *f, uint32_t label, const char **re
     case GCD_STEP_GROUP:
         return gcd_root_group_label(n.group)->frame;
     case GCD_STEP_VARIABLE:
-        return gcd_graph_summary(f->g)->roots[n.root].label;
+        return n.group == GCD_GROUP_STATICS ? gcd_graph_summary(f->g)->roots[n.root].label
+                                            : gcd_graph_summary(f->g)->roots[n.root].name;
     case GCD_STEP_SEVERAL_ROOTS:
         return "[several roots]";
     case GCD_STEP_PSEUDO_ROOTS:

@@ -15,6 +15,8 @@ sys.path.insert(0, READERS)
 import dart_read                                                     # noqa: E402
 import real_readers                                                  # noqa: E402
 
+# name and label; the first thread and the finalizer's have no name
+THREADS = [',"18063 (.NET Finalizer)"', ',"18056"', '"heaplab-worker","18124 ""heaplab-worker"""']
 CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
 
 
@@ -46,6 +48,13 @@ class Core(unittest.TestCase):
         for i in range(n):
             kind, _, at, address, _, size, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, off + 56 * i)
             yield off + 56 * i, kind, at, address, size
+
+    def test_stacks_are_those_of_threads_with_names(self):
+        r = run(PROGRAM, "sql", CORE, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack' ORDER BY id", "--csv")
+        self.assertEqual(r.stdout.decode().splitlines()[1:], THREADS)
+        paths, _ = gcdumpc_json("paths", CORE, "--type", "System.Threading.Thread")
+        found = [(p["step"], p["label"]) for p in paths["paths"] if p["kind"] == "root" and p["root"] == "locals"]
+        self.assertIn(('thread stack "heaplab-worker"', "heaplab-worker"), found)
 
     def test_objects_are_those_of_the_process(self):
         report, status = gcdumpc_json("report", CORE, "--top", "100000")
@@ -169,7 +178,7 @@ class Core(unittest.TestCase):
         ours, _ = gcdumpc_json("report", CORE)
         info, _ = gcdumpc_json("info", CORE)
         self.assertEqual((theirs["whole"], theirs["lost"], theirs["objects"], theirs["references"]), (True, 0, ours["objects"], info["dump"]["edges"]))
-        self.assertEqual({n["EventName"] for n in theirs["names"]}, {"Names", "Module", "NestedType", "StaticVariable", "MemoryImage"})
+        self.assertEqual({n["EventName"] for n in theirs["names"]}, {"Names", "Module", "NestedType", "StaticVariable", "Thread", "MemoryImage"})
 
     def test_a_recording_of_a_damaged_one_is_incomplete(self):
         data = bytearray(self.data)

@@ -68,6 +68,9 @@ class Core(LiveTest):
         self.assertEqual([], list(check_counts.check_types(counts, report, False)))
         paths = self.gcdumpc("paths", core, "--type", "HeapLab.Lab", "--no-modules").stdout
         self.assertIn("static variable HeapLab.Lab.s_lab", paths)
+        threads = self.gcdumpc("sql", core, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'", "--no-modules").stdout
+        self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker"$')
+        self.assertRegex(threads, rf"(?m)^ +{target.pid}$")     # the first thread, which has no name
         fields = self.gcdumpc("retained", core, "--by-field", "--sysroot", os.path.dirname(core)).stdout    # from the core file alone
         self.assertRegex(fields, r" 4999  HeapLab\.Node\.Next\n")
         self.assertGreater(json.loads(self.gcdumpc("info", core, "--json").stdout)["names"]["types_with_fields"], len(counts["types"]) * 0.9)

@@ -63,7 +63,15 @@ class Direct(LiveTest):
         report = json.loads(r.stdout)
         self.check_report(target, report)
         self.assertNotIn("t", states(target.pid))
+        self.check_threads(target)
         return report
+
+    def check_threads(self, target):
+        with open(f"/proc/{target.pid}/comm", encoding="utf-8") as f:
+            name = f.read().strip()
+        threads = self.gcdumpc("sql", "--pid", target.pid, "--direct", "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'").stdout
+        self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker"$')
+        self.assertRegex(threads, rf"(?m)^ +{target.pid} \({re.escape(name)}\)$")
 
     def check_report(self, target, report):
         counts = target.counts()

@@ -418,7 +418,8 @@ static void nodes_beyond_the_depth_count_at_the_last_step(void **state)
     gcd_graph_free(g);
 }
 
-/* ROOTS static variables, each with its own name and object, then thread stacks. */
+/* ROOTS static variables, each with its own name and object, then as many on thread stacks, each
+ * second one of a thread with the name "pump". */
 static struct gcd_graph *statics_of(uint32_t roots)
 {
     struct gcd_build *b;
@@ -438,7 +439,9 @@ static struct gcd_graph *statics_of(uint32_t roots)
         (void)snprintf(name, sizeof name, "field%u", (unsigned)i);
         struct gcd_root r = { .node = i,
                               .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK,
-                              .name = i < roots ? name : "" };
+                              .name = i < roots    ? name
+                                      : i % 2 == 0 ? ""
+                                                   : "pump" };
         assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
     }
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
@@ -449,16 +452,22 @@ static void roots_are_told_apart_or_taken_together(void **state)
 {
     (void)state;
     struct gcd_graph *g = statics_of(50);
-    size_t n, tops = 0, groups = 0;
+    size_t n, tops = 0, groups = 0, pumps = 0;
     struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });
     const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
     for (size_t i = 0; i < n; i = s[i].end) {
         tops++;
-        groups += gcd_merged_tree_name(t, s[i].label).kind == GCD_STEP_GROUP;
+        struct gcd_step_name name = gcd_merged_tree_name(t, s[i].label);
+        groups += name.kind == GCD_STEP_GROUP;
+        if (name.kind != GCD_STEP_VARIABLE || name.group != GCD_GROUP_LOCALS)
+            continue;
+        pumps++;
+        assert_string_equal(gcd_graph_summary(g)->roots[name.root].name, "pump");
+        assert_int_equal(s[i].count, 25);
     }
-    assert_true(tops == 51 && groups == 1);
-    /* all stacks share one step */
-    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);
+    assert_true(tops == 52 && groups == 1 && pumps == 1);
+    /* stacks of threads without a name share one step */
+    assert_true(gcd_merged_tree_name(t, s[0].label).group == GCD_GROUP_LOCALS && s[0].count == 25);
     gcd_merged_tree_free(t);
     t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
     s = gcd_merged_tree_steps(t, &n);

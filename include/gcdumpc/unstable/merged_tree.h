@@ -73,7 +73,8 @@ GCD_MUST_CHECK gcd_status gcd_preorder_retained_by_type(const struct gcd_preorde
 enum gcd_step_kind {
     GCD_STEP_TYPE,  /* objects of one type */
     GCD_STEP_GROUP, /* roots of one group, gcd_step_name.group */
-    /* static variables with the same name and type (with stacks: with the same name) */
+    /* static variables with the same name and type (with stacks: with the same name), or the stacks
+     * of threads with the same name */
     GCD_STEP_VARIABLE,
     GCD_STEP_PSEUDO_ROOTS,  /* objects that serve as pseudo-roots (dominators.h) */
     GCD_STEP_SEVERAL_ROOTS, /* several roots together, no single one (with stacks) */

@@ -35,6 +35,9 @@ bool gcd_static_is_property(const struct gcd_root *r);
  */
 bool gcd_root_is_thread_static(const struct gcd_graph *g, const struct gcd_root *r);
 
+/* Is R on the stack of a thread with a name? */
+bool gcd_root_is_named_thread(const struct gcd_root *r);
+
 /* Does the label say more than the field?  If so, it needs no type in front of it. */
 bool gcd_static_is_labelled(const struct gcd_root *r);
 
@@ -44,8 +47,8 @@ struct gcd_static_words {
         *label[3]; /* for people, one after the other: "Shop.OrderCache.s_items", "Shop.A.s_items or
                       Shop.B.s_items", "s_items"; all "" when it has no name */
 };
-/* The static variable R of G.  NAMES may be NULL: names as the runtime spells them.  Valid as long
- * as G and NAMES. */
+/* The static variable R of G, or the stack of a thread: gcd_root.label.  NAMES may be NULL: names
+ * as the runtime spells them.  Valid as long as G and NAMES. */
 struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names,
                                          const struct gcd_root *r);
 

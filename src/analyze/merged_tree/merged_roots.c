@@ -15,11 +15,20 @@ static bool is_static(const struct gcd_root *r)
     return gcd_root_group(r) == GCD_GROUP_STATICS;
 }
 
+/* Has it a step of its own? */
+static bool is_variable(const struct gcd_root *r)
+{
+    return is_static(r) || gcd_root_is_named_thread(r);
+}
+
 static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct merged_maker *m = ctx;
     const struct gcd_root *a = &gcd_graph_summary(m->g)->roots[x],
                           *b = &gcd_graph_summary(m->g)->roots[y];
+    if (!is_static(a) || !is_static(b)) /* threads of the same name are one */
+        return is_static(a) != is_static(b) ? is_static(b) - is_static(a)
+                                            : strcmp(a->name, b->name);
     int by_label = strcmp(a->label, b->label);
     if (by_label != 0 || m->o->stacks)
         return by_label;
@@ -35,14 +44,14 @@ static gcd_status name_variables(struct merged_maker *m, struct gcd_error *err)
     struct gcd_merged_tree *t = m->t;
     size_t n = 0, roots = gcd_graph_summary(m->g)->root_count;
     for (size_t i = 0; i < roots; i++)
-        n += is_static(&gcd_graph_summary(m->g)->roots[i]);
+        n += is_variable(&gcd_graph_summary(m->g)->roots[i]);
     t->variables = gcd_mem_new_array(&t->alloc, n, sizeof *t->variables);
     if (t->variables == NULL)
         return merged_nomem(err);
     t->variable_room = n;
     n = 0;
     for (size_t i = 0; i < roots; i++)
-        if (is_static(&gcd_graph_summary(m->g)->roots[i]))
+        if (is_variable(&gcd_graph_summary(m->g)->roots[i]))
             t->variables[n++] = (uint32_t)i;
     if (!gcd_sort_numbers(&t->alloc, t->variables, n, compare_variables, m))
         return merged_nomem(err);
@@ -136,7 +145,7 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
     return m->o->stacks && m->o->dominators != NULL ? leave_late_to_others(m, err) : GCD_OK;
 }
 
-/* Stacks: a step for the group, below it one for the static variable. */
+/* Stacks: a step for the group, below it one for the static variable or the named thread. */
 static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, uint32_t root,
                               uint32_t *ret, struct gcd_error *err)
 {
@@ -147,7 +156,7 @@ static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, 
                             false, ret, err);
     GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_root_group(r)),
                          false, ret, err));
-    if (!is_static(r) || r->label[0] == '\0')
+    if (!is_variable(r) || r->label[0] == '\0')
         return GCD_OK;
     uint32_t label = variable_label(m, root);
     if (s->count >= m->max_steps && merged_find(s, *ret, label) == GCD_IDMAP_NONE)
@@ -155,15 +164,15 @@ static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, 
     return merged_child(s, *ret, label, false, ret, err);
 }
 
-/* Paths: a step for each static variable, and one for each other group; once there are too many of
- * them, one for all further variables. */
+/* Paths: a step for each static variable and each named thread, and one for each other group; once
+ * there are too many of them, one for all further variables of a group. */
 static gcd_status begin_path(struct merged_maker *m, const struct gcd_root *r, uint32_t root,
                              uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
     uint32_t label =
         merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_root_group(r));
-    if (r != NULL && is_static(r)) {
+    if (r != NULL && is_variable(r)) {
         uint32_t variable = variable_label(m, root);
         bool known = merged_find(s, GCD_STEP_NONE, variable) != GCD_IDMAP_NONE;
         if (known || m->variables < m->max_steps / 2)

@@ -34,8 +34,8 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
         n.kind = fixed[label];
     } else {
         n.kind = GCD_STEP_VARIABLE;
-        n.group = GCD_GROUP_STATICS;
         n.root = t->variables[label - MERGED_FIXED];
+        n.group = gcd_root_group(&gcd_graph_summary(t->g)->roots[n.root]);
     }
     return n;
 }

@@ -98,7 +98,7 @@ struct gcd_merged_tree {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     uint32_t types;
-    uint32_t *variables; /* roots, one per distinct static variable, in order */
+    uint32_t *variables; /* roots, one per distinct static variable or name of a thread, in order */
     size_t variable_count, variable_room;
     const struct gcd_fields *fields; /* NULL = they are not told apart */
     struct merged_field *with_field; /* [field_count] */

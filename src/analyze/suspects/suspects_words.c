@@ -172,6 +172,9 @@ void suspects_put_root(struct suspect_words *s, size_t root)
         suspects_put(s, "a thread-static variable");
     } else if (suspects_statics_root(s->w, r->node) == root) {
         suspects_put(s, "a static variable without a name");
+    } else if (r->kind == GCD_ROOT_STACK && r->label[0] != '\0') {
+        suspects_put(s, "the stack of thread ");
+        suspects_put_name(s, r->label);
     } else {
         suspects_put_group(s, gcd_root_group(r), false);
     }

@@ -79,7 +79,12 @@ static void put_root(const struct tree *t, struct gcd_step_name name)
     answer_text(t->answer, "root", group != NULL ? group->key : answer_root_key(root));
     if (group != NULL)
         answer_text(t->answer, "step", name.group == GCD_GROUP_STATICS ? group->many : group->one);
-    else
+    else if (name.kind == GCD_STEP_VARIABLE && name.group != GCD_GROUP_STATICS) {
+        answer_format(t->answer, "step", "%s \"%s\"", gcd_root_group_label(name.group)->one,
+                      root->name);
+        answer_text(t->answer, "label", root->name);
+        return; /* there may be several of this name */
+    } else
         answer_root_label(t->answer, "step", t->paths.session, root);
     answer_static(t->answer, t->paths.session, root);
 }

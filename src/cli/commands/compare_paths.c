@@ -84,6 +84,9 @@ static bool name_root(struct steps *s, const struct cli_dump *d, const struct cl
         return keep_text(s, cli_root_label(d->graph, v->names, NULL), &ret[0]);
     const struct gcd_root *r = &gcd_graph_summary(d->graph)->roots[name.root];
     size_t n = strlen(r->name);
+    if (name.group != GCD_GROUP_STATICS)
+        return asprintf(&text, "%s \"%s\"", gcd_root_group_label(name.group)->one, r->name) >= 0 &&
+               keep_text(s, text, &ret[0]);
     if (n == 0)
         return keep_text(s, cli_root_label(d->graph, v->names, r), &ret[0]);
     if ((brief = malloc(sizeof prefix + n)) == NULL)

@@ -7,6 +7,7 @@
  *     clr_regions.c   the memory of the heap
  *     clr_objects.c   objects and their references
  *     clr_roots.c     handles, finalizer queue, stacks
+ *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
  *     clr_facts.c     how the process ended, and what is missing
@@ -100,7 +101,7 @@ struct clr_module {
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE };
 struct clr_root {
-    uint64_t object, id; /* ID: address of the handle or of the slot */
+    uint64_t object, id; /* ID: address of the handle or of the slot; of a stack, its Thread */
     uint32_t flags;      /* GCRootFlags */
     uint8_t kind;        /* enum clr_root_kind */
 };
@@ -110,6 +111,19 @@ struct clr_dependent {
 struct clr_static {
     uint64_t object, address;
     const char *field, *class_name;
+};
+/* A thread whose stack was read. */
+struct clr_thread {
+    uint64_t thread; /* address of its Thread */
+    uint64_t object; /* the System.Threading.Thread; 0 = none */
+    uint32_t id;     /* as in struct image_thread, like the next one */
+    char kernel_name[IMAGE_THREAD_NAME_BYTES];
+    const char *name; /* that the program gave it; "" = none, NULL = not yet read */
+};
+/* A word of a stack that may point into an object. */
+struct clr_stack_word {
+    uint64_t word;   /* the first: gcd_sort_by_u64 */
+    uint32_t thread; /* of clr.threads */
 };
 /* Part of an allocation context that has no objects yet. */
 struct clr_hole {
@@ -180,8 +194,12 @@ struct clr {
     size_t dependent_count, dependent_cap;
     struct clr_static *statics;
     size_t static_count, static_cap;
-    uint64_t *stack_words; /* [stack_word_count] sorted; may point into objects */
+    struct clr_stack_word *stack_words; /* [stack_word_count] sorted */
     size_t stack_word_count, stack_word_cap;
+    struct clr_thread *threads;
+    size_t thread_count, thread_cap;
+    uint32_t thread_object;   /* Thread: handle of its object; 0 = not found */
+    unsigned thread_searches; /* for it, in vain */
     struct gcd_textpool text;
     struct clr_gaps gaps;
     struct clr_lost walked; /* by clr_walk; the events find it again */
@@ -278,6 +296,12 @@ gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object,
 gcd_status clr_each_thread(struct clr *c,
                            gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
                            struct gcd_error *err);
+
+/* clr_threads.c: the object of a thread, 0 = none is found.  While the process is stopped, and when
+ * the heap has been copied. */
+uint64_t clr_thread_object(struct clr *c, uint64_t thread);
+/* Names the threads, when types have their names. */
+gcd_status clr_name_threads(struct clr *c, struct gcd_error *err);
 
 /* clr_facts.c: fills in ended_by and gap_text, when types have their names. */
 gcd_status clr_find_facts(struct clr *c, struct gcd_error *err);

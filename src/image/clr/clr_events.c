@@ -1,5 +1,6 @@
 #include "image/clr/clr_events.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ enum phase {
     NAMES_MODULES,
     NAMES_TYPES,
     NAMES_STATICS,
+    NAMES_THREADS,
     IMAGE,
     VALUES_BEGIN,
     VALUES_PARTS,
@@ -525,6 +527,7 @@ static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
     for (size_t i = 0; i < e->c->type_count; i++)
         s.counts[RECORDED_TYPES] += type_has_names(&e->c->types[i]);
     s.counts[RECORDED_STATICS] = (uint32_t)e->c->static_count;
+    s.counts[RECORDED_THREADS] = (uint32_t)e->c->thread_count;
     (void)next_phase(e);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_START, 1,
                 (struct payload){ e->payload, recorded_put_start(e->payload, &s) }, ret);
@@ -570,6 +573,29 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
     put_text(&w, s->class_name);
     put_text(&w, label);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_STATIC, 1, done(&w), ret);
+}
+
+/* "4711", with the name that the program gave it, and what the kernel calls it if that is more than
+ * the beginning of the name. */
+static void put_thread_label(struct gcd_put *w, const struct clr_thread *t)
+{
+    char label[2048];
+    bool named = t->name[0] != '\0',
+         same = strncmp(t->name, t->kernel_name, strlen(t->kernel_name)) == 0;
+    (void)snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s%s%s", t->id, named ? " \"" : "",
+                   t->name, named ? "\"" : "", same ? "" : " (", same ? "" : t->kernel_name,
+                   same ? "" : ")");
+    put_text(w, label);
+}
+
+static gcd_status give_names_thread(struct clr_events *e, struct gcd_event *ret)
+{
+    const struct clr_thread *t = &e->c->threads[e->next++];
+    struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
+    gcd_put_le(&w, t->thread, 8);
+    put_text(&w, t->name);
+    put_thread_label(&w, t);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_THREAD, 1, done(&w), ret);
 }
 
 static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
@@ -646,6 +672,8 @@ static size_t items_of(const struct clr_events *e)
     case STATICS:
     case NAMES_STATICS:
         return c->static_count;
+    case NAMES_THREADS:
+        return c->thread_count;
     case TYPES:
     case NAMES_TYPES:
         return c->type_count;
@@ -695,6 +723,8 @@ static gcd_status give_next(struct clr_events *e, struct gcd_event *ret, struct 
         return give_names_type(e, ret);
     case NAMES_STATICS:
         return give_names_static(e, ret);
+    case NAMES_THREADS:
+        return give_names_thread(e, ret);
     case IMAGE:
         return give_image(e, ret);
     case VALUES_BEGIN:

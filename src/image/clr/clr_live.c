@@ -139,18 +139,29 @@ static gcd_status mark_roots(struct marking *k)
 
 /* ---- the walk before it ---- */
 
-/* Words of the stacks that point at or into O become roots. */
+/* Is there a root of O for this thread among those from FIRST on? */
+static bool has_root(const struct clr *c, size_t first, uint64_t thread)
+{
+    for (size_t i = first; i < c->root_count; i++)
+        if (c->roots[i].id == thread)
+            return true;
+    return false;
+}
+
+/* Words of the stacks that point at or into O become roots, one for each thread. */
 static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr_object *o,
                                    struct gcd_error *err)
 {
     uint64_t end = o->address + o->bytes;
-    while (*next < c->stack_word_count && c->stack_words[*next] < o->address)
+    size_t first = c->root_count;
+    while (*next < c->stack_word_count && c->stack_words[*next].word < o->address)
         ++*next;
-    if (*next == c->stack_word_count || c->stack_words[*next] >= end)
-        return GCD_OK;
-    while (*next < c->stack_word_count && c->stack_words[*next] < end)
-        ++*next;
-    return clr_add_root(c, CLR_ROOT_STACK, o->address, 0, 0, err);
+    for (; *next < c->stack_word_count && c->stack_words[*next].word < end; ++*next) {
+        uint64_t thread = c->threads[c->stack_words[*next].thread].thread;
+        if (!has_root(c, first, thread))
+            GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
+    }
+    return GCD_OK;
 }
 
 static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,

@@ -6,6 +6,8 @@
  * (gc/handletablepriv.h): 120 blocks of 64 handles behind a header of 4 KiB.  A segment is believed
  * only if it points back to its table.
  */
+#include <string.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -18,6 +20,7 @@
 #define TABLES_MAX         4096u
 #define TABLE_SEGMENTS_MAX (UINT64_C(1) << 20)
 #define STACK_MAX          (UINT64_C(1) << 30)
+#define STACKS_MAX         (UINT64_C(1) << 20)
 #define STACK_PAGE_BYTES   4096u
 #define SIGNAL_STACK_BYTES UINT64_C(65536)
 #define STACK_WORDS_MAX    (UINT64_C(64) << 20)
@@ -192,6 +195,7 @@ static gcd_status read_queues(struct clr *c, struct gcd_error *err)
 
 /* ---- stacks ---- */
 
+/* A word of the thread that came last. */
 static gcd_status add_word(struct clr *c, uint64_t word, struct gcd_error *err)
 {
     if (clr_region_at(c, word) == NULL)
@@ -199,7 +203,8 @@ static gcd_status add_word(struct clr *c, uint64_t word, struct gcd_error *err)
     if (!gcd_vec_reserve(&c->alloc, &c->stack_words, &c->stack_word_cap, c->stack_word_count + 1,
                          sizeof *c->stack_words, STACK_WORDS_MAX))
         return gcd_fail_nomem(err, "reading the stacks of a process");
-    c->stack_words[c->stack_word_count++] = word;
+    c->stack_words[c->stack_word_count++] =
+        (struct clr_stack_word){ .word = word, .thread = (uint32_t)c->thread_count - 1 };
     return GCD_OK;
 }
 
@@ -214,6 +219,20 @@ static gcd_status add_words(struct clr *c, uint64_t at, uint64_t end, struct gcd
             GCD_TRY(add_word(c, image_u64(c->image, at), err));
         at = until;
     }
+    return GCD_OK;
+}
+
+static gcd_status add_thread(struct clr *c, uint64_t thread, const struct image_thread *from,
+                             struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&c->alloc, &c->threads, &c->thread_cap, c->thread_count + 1,
+                         sizeof *c->threads, STACKS_MAX))
+        return gcd_fail_nomem(err, "reading the stacks of a process");
+    struct clr_thread *t = &c->threads[c->thread_count++];
+    *t = (struct clr_thread){ .thread = thread,
+                              .object = clr_thread_object(c, thread),
+                              .id = from->id };
+    memcpy(t->kernel_name, from->name, sizeof t->kernel_name);
     return GCD_OK;
 }
 
@@ -235,6 +254,7 @@ static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *e
         c->gaps.unread_threads++;
         return GCD_OK;
     }
+    GCD_TRY(add_thread(c, thread, t, err));
     for (size_t i = 0; i < IMAGE_REGISTERS; i++)
         GCD_TRY(add_word(c, t->registers[i], err));
     if (at < limit || at >= base) { /* in a signal handler, which has a stack of its own */
@@ -295,7 +315,7 @@ gcd_status clr_find_roots(struct clr *c, struct gcd_error *err)
     GCD_TRY(read_queues(c, err));
     GCD_TRY(clr_each_thread(c, read_stack, err));
     GCD_TRY(clr_each_thread(c, read_thread_statics, err));
-    return gcd_sort_by_u64(&c->alloc, c->stack_words, c->stack_word_count, sizeof(uint64_t))
+    return gcd_sort_by_u64(&c->alloc, c->stack_words, c->stack_word_count, sizeof *c->stack_words)
                ? GCD_OK
                : gcd_fail_nomem(err, "reading the stacks of a process");
 }

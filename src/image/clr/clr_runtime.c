@@ -232,31 +232,9 @@ void clr_close(struct clr *c)
     gcd_mem_free(&c->alloc, c->roots, c->root_cap * sizeof *c->roots);
     gcd_mem_free(&c->alloc, c->dependents, c->dependent_cap * sizeof *c->dependents);
     gcd_mem_free(&c->alloc, c->statics, c->static_cap * sizeof *c->statics);
+    gcd_mem_free(&c->alloc, c->threads, c->thread_cap * sizeof *c->threads);
     gcd_mem_free(&c->alloc, c->stack_words, c->stack_word_cap * sizeof *c->stack_words);
     gcd_idmap_done(&c->type_by_id);
     gcd_idmap_done(&c->module_by_id);
     gcd_textpool_done(&c->text);
-}
-
-/* ---- threads ---- */
-
-#define THREADS_MAX 1000000u
-
-gcd_status clr_each_thread(struct clr *c,
-                           gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
-                           struct gcd_error *err)
-{
-    /* the entry four before that of the collector: ThreadStore::s_pThreadStore */
-    uint64_t entry = image_u64(c->image, c->dac + 8 * (uint64_t)(c->dac_index - 4));
-    uint64_t store = image_u64(c->image, entry);
-    uint64_t link = store != 0 ? image_u64(c->image, store + c->layout.thread_list) : 0;
-    uint64_t first = link;
-    for (unsigned n = 0; link != 0 && n < THREADS_MAX; n++) {
-        uint64_t thread = c->layout.list_of_threads ? link : link - c->layout.thread_link;
-        GCD_TRY(fn(c, thread, err));
-        link = image_u64(c->image, thread + c->layout.thread_link);
-        if (link == first)
-            break;
-    }
-    return GCD_OK;
 }

@@ -26,6 +26,8 @@ struct gcd_process_reader;
 /* Words of a thread's registers that may hold references (struct user_regs_struct). */
 #define IMAGE_REGISTERS 27u
 
+#define IMAGE_THREAD_NAME_BYTES 16u /* TASK_COMM_LEN */
+
 /* Consecutive memory that the image has: BYTES at OFF of the input. */
 struct image_segment {
     uint64_t start; /* the first: gcd_sort_by_u64 */
@@ -40,7 +42,8 @@ struct image_mapping {
 };
 
 struct image_thread {
-    uint32_t id; /* of the kernel, as the process knows it */
+    uint32_t id;                        /* of the kernel, as the process knows it */
+    char name[IMAGE_THREAD_NAME_BYTES]; /* of the kernel; "" = unknown, as in a core file */
     uint64_t stack_pointer;
     uint64_t registers[IMAGE_REGISTERS];
 };

@@ -79,20 +79,58 @@ static uint32_t inner_id(uint32_t pid, uint32_t id)
     return inner != 0 ? inner : id;
 }
 
+/* What the kernel calls thread ID of the process PID; "" = it has ended. */
+static void read_thread_name(uint32_t pid, uint32_t id, char ret[IMAGE_THREAD_NAME_BYTES])
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/comm", pid, id);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, ret, IMAGE_THREAD_NAME_BYTES) : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    ret[n > 0 ? n - 1 : 0] = '\0'; /* in place of the end of the line */
+}
+
+/* Threads have kept their names; both lists are in the order of the kernel. */
+static void keep_name(const struct image_thread *before, size_t n, size_t *at,
+                      struct image_thread *to)
+{
+    for (size_t i = 0; i < n; i++, ++*at) {
+        const struct image_thread *t = &before[*at % n];
+        if (t->id != to->id)
+            continue;
+        memcpy(to->name, t->name, sizeof to->name);
+        return;
+    }
+}
+
 gcd_status process_image_stopped(struct image *m, const struct image_thread *threads, size_t n,
                                  struct gcd_error *err)
 {
     bool inside = inner_id(m->process, m->process) != m->process;
-    if (!gcd_vec_reserve(&m->alloc, &m->threads, &m->thread_cap, n, sizeof *m->threads,
-                         THREADS_MAX))
-        return gcd_fail_nomem(err, "reading the threads of a process");
-    for (m->thread_count = 0; m->thread_count < n; m->thread_count++) {
+    struct image_thread *before = m->threads;
+    size_t before_count = m->thread_count, before_cap = m->thread_cap, at = 0;
+    m->threads = NULL;
+    m->thread_count = m->thread_cap = 0;
+    bool room =
+        gcd_vec_reserve(&m->alloc, &m->threads, &m->thread_cap, n, sizeof *m->threads, THREADS_MAX);
+    for (; room && m->thread_count < n; m->thread_count++) {
         struct image_thread *to = &m->threads[m->thread_count];
         *to = threads[m->thread_count];
         to->id = inside ? inner_id(m->process, to->id) : to->id;
+        keep_name(before, before_count, &at, to);
     }
+    gcd_mem_free(&m->alloc, before, before_cap * sizeof *before);
+    if (!room)
+        return gcd_fail_nomem(err, "reading the threads of a process");
     image_forget_pages(m);
     return GCD_OK;
+}
+
+static void read_thread(uint32_t pid, uint32_t id, struct image_thread *ret)
+{
+    *ret = (struct image_thread){ .id = inner_id(pid, id) };
+    read_thread_name(pid, id, ret->name);
 }
 
 static gcd_status read_threads(struct image *m, uint32_t pid, struct gcd_error *err)
@@ -112,7 +150,7 @@ static gcd_status read_threads(struct image *m, uint32_t pid, struct gcd_error *
                              sizeof *m->threads, THREADS_MAX))
             st = gcd_fail_nomem(err, "reading the threads of a process");
         else
-            m->threads[m->thread_count++] = (struct image_thread){ .id = inner_id(pid, id) };
+            read_thread(pid, id, &m->threads[m->thread_count++]);
     }
     (void)closedir(dir);
     return st;

@@ -173,8 +173,9 @@ static size_t name_limit(const struct page *p)
 /* The kind of a name: "r" a root group or similar, "s" a static variable, "t" a type. */
 static char kind_of(const struct page *p, size_t i)
 {
-    enum gcd_step_kind kind = gcd_merged_tree_name(p->h->by_paths, p->labels[i]).kind;
-    return kind == GCD_STEP_TYPE ? 't' : kind == GCD_STEP_VARIABLE ? 's' : 'r';
+    struct gcd_step_name step = gcd_merged_tree_name(p->h->by_paths, p->labels[i]);
+    bool variable = step.kind == GCD_STEP_VARIABLE && step.group == GCD_GROUP_STATICS;
+    return step.kind == GCD_STEP_TYPE ? 't' : variable ? 's' : 'r';
 }
 
 void html_put_call(struct json_put *j, size_t number, const char *call, size_t max)

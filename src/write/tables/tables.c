@@ -283,9 +283,9 @@ static void root_value(struct table_cursor *c, size_t column, struct table_value
         text(ret, gcd_static_words(t->graph, t->options->names, r).class_name);
         break;
     default:
-        text(ret, c->row < t->label_count && t->labels[c->row] != NULL ? t->labels[c->row]
-                  : r->kind == GCD_ROOT_STATIC                         ? r->label
-                                                                       : "");
+        text(ret, c->row < t->label_count && t->labels[c->row] != NULL      ? t->labels[c->row]
+                  : r->kind == GCD_ROOT_STATIC || r->kind == GCD_ROOT_STACK ? r->label
+                                                                            : "");
         break;
     }
 }
