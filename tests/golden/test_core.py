@@ -50,7 +50,7 @@ class Core(unittest.TestCase):
             yield off + 56 * i, kind, at, address, size
 
     def test_stacks_are_those_of_threads_with_names(self):
-        r = run(PROGRAM, "sql", CORE, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack' ORDER BY id", "--csv")
+        r = run(PROGRAM, "sql", CORE, "SELECT DISTINCT name, label FROM roots WHERE label IS NOT NULL AND kind = 'stack' ORDER BY id", "--csv")
         self.assertEqual(r.stdout.decode().splitlines()[1:], THREADS)
         paths, _ = gcdumpc_json("paths", CORE, "--type", "System.Threading.Thread")
         found = [(p["step"], p["label"]) for p in paths["paths"] if p["kind"] == "root" and p["root"] == "locals"]

@@ -104,6 +104,7 @@ struct clr_root {
     uint64_t object, id; /* ID: address of the handle or of the slot; of a stack, its Thread */
     uint32_t flags;      /* GCRootFlags */
     uint8_t kind;        /* enum clr_root_kind */
+    bool guess;          /* a word of a stack, perhaps left over from a call that has returned */
 };
 struct clr_dependent {
     uint64_t key, value, id;

@@ -101,19 +101,13 @@ static gcd_status visit_dependents(struct marking *k)
     return GCD_OK;
 }
 
-/* A word of a stack may be left over from a call that has returned. */
-static bool is_guess(const struct clr_root *r)
-{
-    return r->kind == CLR_ROOT_STACK && r->id == 0;
-}
-
 /* All that strong roots hold, either those of which the runtime is certain or the words of stacks.
  */
 static gcd_status mark_strong(struct marking *k, bool guesses)
 {
     struct clr *c = k->c;
     for (size_t i = 0; i < c->root_count; i++)
-        if ((c->roots[i].flags & WEAK_FLAG) == 0 && is_guess(&c->roots[i]) == guesses)
+        if ((c->roots[i].flags & WEAK_FLAG) == 0 && c->roots[i].guess == guesses)
             GCD_TRY(mark_object(k, c->roots[i].object));
     for (size_t i = 0; i < c->static_count && !guesses; i++)
         GCD_TRY(mark_object(k, c->statics[i].object));
@@ -131,7 +125,7 @@ static gcd_status mark_roots(struct marking *k)
     struct clr *c = k->c;
     GCD_TRY(mark_strong(k, false));
     for (size_t i = 0; i < c->root_count; i++)
-        if (is_guess(&c->roots[i]) && is_live(c, c->roots[i].object))
+        if (c->roots[i].guess && is_live(c, c->roots[i].object))
             c->roots[i].flags |= WEAK_FLAG;
     /* frozen objects live forever, and refer to frozen ones only */
     return mark_strong(k, true);
@@ -158,8 +152,10 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
         ++*next;
     for (; *next < c->stack_word_count && c->stack_words[*next].word < end; ++*next) {
         uint64_t thread = c->threads[c->stack_words[*next].thread].thread;
-        if (!has_root(c, first, thread))
-            GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
+        if (has_root(c, first, thread))
+            continue;
+        GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
+        c->roots[c->root_count - 1].guess = true;
     }
     return GCD_OK;
 }

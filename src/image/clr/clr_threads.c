@@ -77,7 +77,6 @@ static bool is_finalizer(struct clr *c, uint64_t thread)
     return entry != 0 && image_u64(c->image, entry) == thread;
 }
 
-
 /* The only text that a System.Threading.Thread refers to is its name. */
 static gcd_status read_name(struct clr *c, struct clr_thread *t, struct gcd_error *err)
 {
