@@ -156,6 +156,10 @@ struct cli_module_args {
     bool no_fields;
     const char *sysroot; /* the folder below which recorded paths are looked up; NULL = / */
     bool folders_only;   /* not an option: do not look at the recorded paths of modules */
+    /* not an option: [other_count] dumps that it is compared with, which may have names (may
+     * contain the dump itself) */
+    const char *const *others;
+    size_t other_count;
 };
 
 /* Limits for the input and the program. */

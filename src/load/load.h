@@ -3,6 +3,7 @@
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
  *     modules.c         the list of modules; types with their outer types
+ *     borrowed_names.c  names of a native program from another dump
  *     merge_loads.c     merges types that are loaded several times
  *     recorded_apply.c  names that the recording holds
  *     process_memory.c  the memory of the process

@@ -39,9 +39,9 @@ class NativeTest(LiveTest):
         super().setUp()
         self.program = need(native_lab, self.RUNTIME)
 
-    def collect(self, name, program, status=0):
+    def collect(self, name, program, *words, status=0):
         with Process(program=program) as target:
-            return self.gcdumpc("collect", "--pid", target.pid, "-o", self.path(name), status=status)
+            return self.gcdumpc("collect", "--pid", target.pid, "-o", self.path(name), *words, status=status)
 
     def types(self, *words, status=0):
         return {t["type"]: t["count"] for t in json.loads(self.gcdumpc("report", *words, "--json", status=status).stdout)["types"]}
@@ -122,12 +122,31 @@ class NativeAot(NativeTest):
         types = self.types(self.path("a.nettrace"), status=3)
         self.assertTrue(all(re.fullmatch(r"UNKNOWN (Array)?Type\(0x[0-9a-f]+\) of build [0-9a-f]{8}", name) for name in types), list(types)[:3])
         self.collect("named.nettrace", self.program)
-        for other, said in (("b.nettrace", ""), ("named.nettrace", "compared by their places in the program")):
-            r = self.gcdumpc("diff", self.path("a.nettrace"), self.path(other), "--json", status=3)
-            self.assertIn(said, r.stderr)
-            changed = json.loads(r.stdout)["types"]                                  # only what changed is listed
+        self.collect("place.nettrace", program, "--no-modules", status=3)                # does not know its build
+        for other, status in (("b", 3), ("place", 3), ("named", 0)):
+            r = self.gcdumpc("diff", self.path("a.nettrace"), self.path(f"{other}.nettrace"), "--json", "--no-modules", status=status)
+            self.assertEqual("takes the names of types from" in r.stderr, other == "named")
+            changed = json.loads(r.stdout)["types"]                                      # only what changed is listed
             self.assertEqual([row for row in changed if 100 <= max(row["count_before"], row["count_after"]) <= 113], [])
             self.assertLess(len(changed), len(types) / 2)
+        for words in (("named", "place"), ("place", "named")):
+            files = [self.path(f"{name}.nettrace") for name in words]
+            r = self.gcdumpc("diff", *files, "--no-modules", "--filter", "NativeLab_*", "--json")
+            self.assertEqual([row["count_delta"] for row in json.loads(r.stdout)["types"]], [])
+            self.assertIn("place.nettrace: takes the names of types from", r.stderr)
+        r = self.gcdumpc("leaks", self.path("a.nettrace"), self.path("named.nettrace"))
+        self.assertIn("a.nettrace: takes the names of types from", r.stderr)
+
+    def test_another_build(self):
+        newer = need(native_lab, 11)
+        with Process(program=newer) as target:
+            self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("newer.nettrace"))
+        self.collect("bare.nettrace", self.stripped(), status=3)
+        self.collect("place.nettrace", self.stripped(), "--no-modules", status=3)
+        for name, why in (("bare", "it is of another build"), ("place", "it is not known to be of the same build")):
+            r = self.gcdumpc("diff", self.path(f"{name}.nettrace"), self.path("newer.nettrace"), "--no-modules", status=3)
+            self.assertIn(f"its types have no names, and {why}; --modules DIR names them", r.stderr)
+            self.assertNotIn("takes the names", r.stderr)
 
 
 if __name__ == "__main__":

@@ -44,17 +44,19 @@ static void close_file(void *ctx, struct gcd_module_file *file)
     gcd_input_free(file->input);
 }
 
-/* TYPES types at 0x1000, 0x1010 …; the first is an array. */
-static void make_trace(struct tb_bytes *ret)
+/* TYPES types, the first N of them, at 0x1000, 0x1010 …, or MOVED by so much; the first is an
+ * array.
+ */
+static void make_moved_trace(struct tb_bytes *ret, unsigned n, uint32_t moved)
 {
     struct tb t;
     tb_init(&t, TB_V4, 8);
     tb_gc_start(&t, 1);
-    for (uint64_t i = 0; i < TYPES; i++) {
-        uint64_t id = IMAGE + 0x1000 + 16 * i;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t id = IMAGE + 0x1000 + 16 * i + moved;
         tb_types(&t, TB_LIST(struct tb_type, { .id = id,
                                                .module = IMAGE,
-                                               .token = (uint32_t)(0x1000 + 16 * i),
+                                               .token = (uint32_t)(0x1000 + 16 * i + moved),
                                                .flags = i == 0 ? 24 : 16 }));
         tb_nodes(&t, TB_LIST(struct tb_node, { 0x10000 + 32 * i, 24, id, 0 }));
     }
@@ -64,6 +66,11 @@ static void make_trace(struct tb_bytes *ret)
     *ret = t.out;
     t.out = (struct tb_bytes){ 0 };
     tb_done(&t);
+}
+
+static void make_trace(struct tb_bytes *ret)
+{
+    make_moved_trace(ret, TYPES, 0);
 }
 
 /* A program with the symbols of the first COUNT types, of build ID. */
@@ -284,6 +291,142 @@ static void test_recorded_build(void **state)
     done(&f);
 }
 
+/* Another dump of N types, MOVED; BUILD NULL: it does not know its build. */
+struct borrower {
+    struct tb_bytes trace;
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    bool same;
+};
+
+static void borrow(struct borrower *b, const struct fixture *from, unsigned n, uint32_t moved,
+                   const struct tb_bytes *build)
+{
+    make_moved_trace(&b->trace, n, moved);
+    b->d = open_dump(&b->trace, NULL, &b->in);
+    struct files files = { .items = { { build, true } } };
+    if (build != NULL)
+        assert_int_equal(resolve(b->d, &files), GCD_OK);
+    assert_int_equal(gcd_dump_borrow_names(b->d, gcd_dump_summary(from->d), &b->same, &err),
+                     GCD_OK);
+}
+
+static void borrower_done(struct borrower *b)
+{
+    gcd_dump_free(b->d);
+    gcd_input_free(b->in);
+    tb_free(&b->trace);
+}
+
+/* F with names. */
+static void begin_named(struct fixture *f)
+{
+    begin(f);
+    struct files files = { .items = { { &f->program, true } } };
+    assert_int_equal(resolve(f->d, &files), GCD_OK);
+}
+
+static void test_borrowed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct borrower b;
+    begin_named(&f);
+    const struct tb_bytes *builds[] = { &f.stripped, NULL }; /* by build id, by places */
+    for (size_t i = 0; i < 2; i++) {
+        borrow(&b, &f, TYPES, 0, builds[i]);
+        assert_true(b.same);
+        assert_string_equal(name_of(b.d, 0), "System.Int32[]");
+        check_name(b.d, "shop_Type01");
+        assert_string_equal(gcd_dump_summary(b.d)->modules[0].build_id,
+                            "abababababababababababababababababababab");
+        assert_int_equal(gcd_dump_summary(b.d)->modules[0].state, GCD_MODULE_RECORDED);
+        assert_true(gcd_dump_summary(b.d)->verdict.complete);
+        borrower_done(&b);
+    }
+    done(&f);
+}
+
+static void test_not_borrowed_from_another_build(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct borrower b;
+    begin_named(&f);
+    struct tb_bytes other;
+    elf_sample(&other, 0xcd, 20, NULL, 0);
+    static const struct {
+        unsigned types;
+        uint32_t moved;
+        bool known;
+    } cases[] = {
+        { TYPES, 0, true },   /* in the same places, but the id says it */
+        { TYPES, 8, false },  /* all in other places */
+        { TYPES, 48, false }, /* most in places of other types: three have moved out */
+        { 15, 0, false },     /* too few to be sure */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        borrow(&b, &f, cases[i].types, cases[i].moved, cases[i].known ? &other : NULL);
+        assert_false(b.same);
+        assert_int_equal(strncmp(name_of(b.d, 4), "shop", 4) == 0, 0);
+        assert_false(gcd_dump_summary(b.d)->verdict.complete);
+        borrower_done(&b);
+    }
+    tb_free(&other);
+    done(&f);
+}
+
+/* Types that only one of the dumps has keep their numbers. */
+static void test_borrowed_in_part(void **state)
+{
+    (void)state;
+    struct fixture f, few;
+    struct borrower b;
+    begin(&f);
+    few = f;
+    make_moved_trace(&few.trace, 18, 0);
+    few.d = open_dump(&few.trace, NULL, &few.in);
+    struct files files = { .items = { { &f.program, true } } };
+    assert_int_equal(resolve(few.d, &files), GCD_OK);
+    borrow(&b, &few, TYPES, 0, NULL);
+    assert_true(b.same);
+    check_name(b.d, "shop_Type01");
+    assert_string_equal(name_of(b.d, 18), "Type(0x1120)");
+    const struct gcd_verdict *v = &gcd_dump_summary(b.d)->verdict;
+    assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].amount == 2);
+    assert_int_equal(v->reasons[0].code, GCD_REASON_TYPES_UNDESCRIBED);
+    assert_string_equal(v->reasons[0].text,
+                        "2 of its types have no name, in the other dump neither");
+    borrower_done(&b);
+    gcd_dump_free(few.d);
+    gcd_input_free(few.in);
+    tb_free(&few.trace);
+    done(&f);
+}
+
+static void test_borrowing_without_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin_named(&f);
+    for (uint64_t n = 1;; n++) {
+        struct failalloc fa;
+        struct gcd_input *in;
+        bool same;
+        failalloc_init(&fa);
+        fa.fail_at = n;
+        struct gcd_dump *d = open_dump(&f.trace, &fa.alloc, &in);
+        if (d != NULL && gcd_dump_borrow_names(d, gcd_dump_summary(f.d), &same, &err) != GCD_OK)
+            assert_int_equal(err.code, GCD_E_NOMEM);
+        gcd_dump_free(d);
+        gcd_input_free(in);
+        assert_null(failalloc_complaint(&fa));
+        if (fa.failed == 0)
+            break;
+    }
+    done(&f);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -310,9 +453,16 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build_id),           cmocka_unit_test(test_another_build),
-        cmocka_unit_test(test_without_a_build_id), cmocka_unit_test(test_two_names),
-        cmocka_unit_test(test_recorded),           cmocka_unit_test(test_recorded_build),
+        cmocka_unit_test(test_build_id),
+        cmocka_unit_test(test_another_build),
+        cmocka_unit_test(test_without_a_build_id),
+        cmocka_unit_test(test_two_names),
+        cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_recorded_build),
+        cmocka_unit_test(test_borrowed),
+        cmocka_unit_test(test_borrowed_in_part),
+        cmocka_unit_test(test_not_borrowed_from_another_build),
+        cmocka_unit_test(test_borrowing_without_memory),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,4 +67,14 @@ struct gcd_module_files {
 GCD_MUST_CHECK gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files,
                                            struct gcd_error *err);
 
+/*
+ * The same for a program compiled ahead of time, by the names in FROM, the summary of another dump
+ * of the same build: the places of types in the program are the same.  *RET_SAME: is it of the same
+ * build?  If either dump does not know its build, it is so if the types are in the same places, and
+ * then D knows its build, too.  A type that FROM does not name stays without a name, and the
+ * verdict says so.  GCD_E_NOMEM, GCD_E_STATE.
+ */
+GCD_MUST_CHECK gcd_status gcd_dump_borrow_names(struct gcd_dump *d, const struct gcd_summary *from,
+                                                bool *ret_same, struct gcd_error *err);
+
 #endif

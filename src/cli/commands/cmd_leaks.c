@@ -507,7 +507,8 @@ static enum cli_exit leaks_page(const struct cli_args *args)
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
     struct leaks l = { .args = args, .older_file = older_of(args) };
-    struct cli_args newer;
+    struct cli_args newer, both = *args;
+    const char *const files[] = { l.older_file, args->more[0] };
     enum cli_exit e = CLI_DONE;
     if (l.older_file != NULL && args->output.path != NULL)
         return cli_error(CLI_USAGE, NULL,
@@ -517,11 +518,13 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     if (args->output.path != NULL)
         return leaks_page(args);
     if (l.older_file != NULL) {
-        newer = args_of(args, cli_is_live(args) ? NULL : args->more[0]);
+        both.modules.others = files;
+        both.modules.other_count = cli_is_live(args) ? 1 : 2;
+        newer = args_of(&both, cli_is_live(args) ? NULL : args->more[0]);
         l.args = &newer;
         e = cli_memory_open(args); /* for both dumps */
         if (e == CLI_DONE)
-            e = read_older(&l, args);
+            e = read_older(&l, &both);
     }
     if (e == CLI_DONE)
         e = cli_open_session(l.args, CLI_NEED_LEAKS, &l.d);

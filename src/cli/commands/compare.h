@@ -60,6 +60,7 @@ struct cli_side {
     uint64_t types_listed, types_of_dump; /* of a summary */
     bool has_modules;                     /* the dump tells whether it has full names */
     bool native;                          /* a program compiled ahead of time */
+    char build[16];                       /* how the id of its build begins; "" = unknown */
     bool has_names;                       /* at least some names are full */
     json_t *sites;                        /* rows of cli_summary_sites; NULL = none */
     bool from_memory;                     /* read from a memory image, not from events */

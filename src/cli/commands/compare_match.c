@@ -129,6 +129,41 @@ static enum cli_exit check_patterns(const struct cli_comparison *c)
     return e;
 }
 
+/* The first two dumps of native programs that are not known to be of one build, the first of them
+ * without names: then no type of it is known to be one of the other's. */
+static bool find_other_builds(const struct cli_comparison *c, const struct cli_side *ret[2])
+{
+    for (size_t i = 0; i < c->side_count; i++)
+        for (size_t k = 0; k < c->side_count; k++) {
+            const struct cli_side *s = &c->sides[i], *o = &c->sides[k];
+            ret[0] = s;
+            ret[1] = o;
+            if (s->native && !s->has_names && o->native && strcmp(s->build, o->build) != 0)
+                return true;
+        }
+    return false;
+}
+
+/* How types without full names are compared. */
+static void say_matching(const struct cli_comparison *c, const struct cli_side *without)
+{
+    const struct cli_side *other[2];
+    if (find_other_builds(c, other))
+        cli_say(other[0]->subject,
+                "no type can be compared with those of %s: its types have no names, and it is %s; "
+                "--modules DIR names them",
+                other[1]->subject,
+                other[0]->build[0] == '\0' || other[1]->build[0] == '\0'
+                    ? "not known to be of the same build"
+                    : "of another build");
+    else if (without != NULL)
+        cli_say(without->subject,
+                without->native ? "does not know the names of types, so all dumps are compared by "
+                                  "their places in the program"
+                                : "does not know the outer types of nested types, so all dumps are "
+                                  "compared without them");
+}
+
 static enum cli_exit choose(struct cli_comparison *c)
 {
     const struct cli_side *s = without_names(c);
@@ -137,11 +172,7 @@ static enum cli_exit choose(struct cli_comparison *c)
     c->paths = s == NULL && c->with_fields != NULL ? c->with_fields : c->matchings[c->by].paths;
     for (size_t i = 0; i < c->side_count; i++)
         c->sides[i].sum = c->sides[i].measured[c->by];
-    if (s != NULL)
-        cli_say(s->subject, s->native ? "does not know the names of types, so all dumps are "
-                                        "compared by their places in the program"
-                                      : "does not know the outer types of nested types, so all "
-                                        "dumps are compared without them");
+    say_matching(c, s);
     return check_patterns(c);
 }
 

@@ -13,6 +13,7 @@
 #include "input/memory.h"
 #include "term/message.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,8 +243,13 @@ static void look_for_names(struct reading *r, const struct gcd_summary *s)
         r->alike = strcmp(s->types[i].name, raw_name(r, s, i)) == 0;
     r->side->has_modules = s->module_count > 0;
     r->side->has_names = !r->alike;
-    for (size_t i = 0; i < s->module_count; i++)
-        r->side->native = r->side->native || s->modules[i].native;
+    for (size_t i = 0; i < s->module_count; i++) {
+        const struct gcd_module *m = &s->modules[i];
+        r->side->native = r->side->native || m->native;
+        if (m->native && m->build_id != NULL)
+            (void)snprintf(r->side->build, sizeof r->side->build, "%.*s",
+                           (int)sizeof r->side->build - 1, m->build_id);
+    }
     for (size_t i = 0; i < s->module_count && !r->side->has_names; i++)
         r->side->has_names =
             s->modules[i].state == GCD_MODULE_READ || s->modules[i].state == GCD_MODULE_RECORDED;
@@ -520,6 +526,8 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
     one.target.name = one.target.container = one.target.port = one.target.listen =
         one.live.save_trace = NULL;
     one.input = file != NULL ? file : word;
+    one.modules.others = (const char *const *)c->args->inputs;
+    one.modules.other_count = c->args->input_count;
     enum cli_exit e = read_dump(c, &one, file != NULL ? word : NULL, last);
     free(file);
     return e;
@@ -529,6 +537,8 @@ static enum cli_exit read_process(struct cli_comparison *c)
 {
     struct cli_args one = *c->args;
     one.input = NULL;
+    one.modules.others = (const char *const *)c->args->inputs;
+    one.modules.other_count = c->args->input_count;
     return read_dump(c, &one, NULL, true);
 }
 

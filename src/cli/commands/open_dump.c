@@ -18,6 +18,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "live/target.h"
+#include "modules/borrowed.h"
 #include "modules/module_names.h"
 #include "output/folded_paths.h"
 #include "output/output.h"
@@ -158,6 +159,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         if (e == CLI_DONE)
             e = cli_read_modules(args, ret, wants_layouts(args, need));
     }
+    if (e == CLI_DONE)
+        e = cli_borrow_names(args, ret);
     if (e == CLI_DONE)
         e = refuse(args, ret);
     if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))
