@@ -2,6 +2,7 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
 #define UNPREDICTED_MS 1000u
 /* Reading the mappings of a process takes longer than reading its memory. */
 #define HEAP_MS 1000u
+/* Fewer bytes than any process has: a number below it lacks its unit. */
+#define LEAST_BYTES 1048576.0
 
 static const char *const names[] = { [CLI_WHEN_RSS] = "rss",
                                      [CLI_WHEN_HEAP] = "heap",
@@ -48,6 +51,18 @@ static enum cli_exit read_window(struct cli_expression *x, struct cli_when_test 
     return e == CLI_DONE ? cli_expression_wrong(x, "s, m, h or d, in a time from 1s to 365d,") : e;
 }
 
+/* "rss > 85" would mean 85 bytes. */
+static enum cli_exit lacks_unit(const struct cli_expression *x, const struct cli_when_test *t)
+{
+    char percent[32] = "";
+    if (t->limit <= 100 || t->what == CLI_WHEN_GROWTH)
+        (void)snprintf(percent, sizeof percent, "%.15g%% or ", t->limit);
+    return cli_error(CLI_USAGE, NULL,
+                     "%s \"%s\": without a unit these are %.15g bytes: write %s%.15gM, or %.15gB "
+                     "if bytes are meant",
+                     x->option, x->text, t->limit, percent, t->limit, t->limit);
+}
+
 static enum cli_exit read_limit(struct cli_expression *x, struct cli_when_test *t)
 {
     double bytes;
@@ -65,8 +80,9 @@ static enum cli_exit read_limit(struct cli_expression *x, struct cli_when_test *
         x->at++;
         return CLI_DONE;
     }
-    if (strncmp(x->at, "and", 3) == 0)
-        return CLI_DONE;
+    bool unit = isalpha((unsigned char)*x->at) && strncmp(x->at, "and", 3) != 0;
+    if (!unit)
+        return t->limit > 0 && t->limit < LEAST_BYTES ? lacks_unit(x, t) : CLI_DONE;
     e = cli_expression_unit(x, &bytes);
     t->limit *= bytes;
     return e;

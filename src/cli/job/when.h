@@ -11,7 +11,8 @@
  *     pressure > 20%             of the last 10 s, in which tasks waited for memory (PSI)
  *
  * A limit is that of the cgroup with the least room, else the memory of the machine.  Several
- * conditions: any of them.  UNIT as in term/expression.h, and without one bytes.
+ * conditions: any of them.  UNIT as in term/expression.h, and without one bytes, if there are
+ * enough to be meant.
  */
 #ifndef GCD_CLI_WHEN_H
 #define GCD_CLI_WHEN_H
