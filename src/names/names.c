@@ -274,14 +274,32 @@ static int compare_tokens(const struct gcd_type *a, const struct gcd_type *b)
     return (a->name_token > b->name_token) - (a->name_token < b->name_token);
 }
 
+/*
+ * .NET 11 makes a type for each layout of what a suspended call of runtime async keeps, all with
+ * the name and token of the class that they extend.  The size of its objects is the same in the
+ * next dump.  0: no such type, or its size is not known.
+ */
+static uint64_t layout_bytes(const struct gcd_type *t)
+{
+    static const char name[] = "System.Runtime.CompilerServices.Continuation";
+    bool known = t->objects > 0 && t->bytes % t->objects == 0 && strcmp(t->raw_name, name) == 0;
+    return known ? t->bytes / t->objects : 0;
+}
+
+static int compare_layouts(const struct gcd_type *a, const struct gcd_type *b)
+{
+    uint64_t x = layout_bytes(a), y = layout_bytes(b);
+    return (x > y) - (x < y);
+}
+
 struct order {
     const struct gcd_names *names;
     const struct gcd_summary *from;
     const uint32_t *first; /* [types] the first load of each; itself for SEPARATE_LOADS */
 };
 
-/* Sorts by name, module, token, so that equal names are adjacent, and the loads of a type among
- * them. */
+/* Sorts by name, module, token, layout, so that equal names are adjacent, and the loads of a type
+ * among them. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct order *o = ctx;
@@ -291,7 +309,23 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
         c = compare_modules(ta, tb);
     if (c == 0)
         c = compare_tokens(ta, tb);
+    if (c == 0)
+        c = compare_layouts(ta, tb);
     return c != 0 ? c : (o->first[a] > o->first[b]) - (o->first[a] < o->first[b]);
+}
+
+/* Writes "NAME (BYTES bytes #NUMBER)" for a layout. */
+static gcd_status tell_layout_apart(struct gcd_names *n, uint32_t i, uint64_t bytes,
+                                    uint32_t number, struct csharp *room)
+{
+    char tail[64], which[16] = "";
+    if (number > 0)
+        (void)snprintf(which, sizeof which, " #%" PRIu32, number);
+    (void)snprintf(tail, sizeof tail, " (%" PRIu64 " bytes%s)", bytes, which);
+    room->n = 0;
+    if (!csharp_put(room, n->name[i], strlen(n->name[i])) || !csharp_put(room, tail, strlen(tail)))
+        return GCD_E_NOMEM;
+    return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
 }
 
 /* Writes "NAME [MODULE 0xTOKEN #NUMBER]" without the unknown or unnecessary parts. */
@@ -326,13 +360,19 @@ static size_t keep_first(const struct order *o, uint32_t *items, size_t n)
     return kept;
 }
 
+/* Do the types, of one module, also have one token and one layout? */
+static bool is_same(const struct gcd_type *a, const struct gcd_type *b)
+{
+    return compare_tokens(a, b) == 0 && compare_layouts(a, b) == 0;
+}
+
 /* The types items[0 .. n) have equal names. */
 static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_summary *from,
                                    const uint32_t *items, size_t n, struct csharp *room)
 {
     gcd_status st = GCD_OK;
     size_t module_start = 0, module_end = 0; /* the range of types with the same module */
-    size_t token_start = 0;                  /* with the same module and token */
+    size_t token_start = 0;                  /* with the same module, token and layout */
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         const struct gcd_type *t = &from->types[items[i]];
         if (i == module_end) {
@@ -340,12 +380,13 @@ static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_sum
             while (module_end < n && compare_modules(t, &from->types[items[module_end]]) == 0)
                 module_end++;
         }
-        if (i == module_start || compare_tokens(t, &from->types[items[i - 1]]) != 0)
+        if (i == module_start || !is_same(t, &from->types[items[i - 1]]))
             token_start = i;
-        bool next_same = i + 1 < module_end && compare_tokens(t, &from->types[items[i + 1]]) == 0;
+        bool next_same = i + 1 < module_end && is_same(t, &from->types[items[i + 1]]);
         bool token = module_end - module_start > 1 && t->name_token != 0;
-        st = tell_apart(names, t, items[i], token,
-                        next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0, room);
+        uint32_t number = next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0;
+        st = layout_bytes(t) > 0 ? tell_layout_apart(names, items[i], layout_bytes(t), number, room)
+                                 : tell_apart(names, t, items[i], token, number, room);
     }
     return st;
 }

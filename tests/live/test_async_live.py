@@ -289,6 +289,9 @@ class RuntimeAsync(LiveTest):
         self.check(copy)
         types = json.loads(self.gcdumpc("report", copy, "--json", "-q").stdout)["types"]
         self.assertEqual([t["type"] for t in types if t["type"].startswith("UNKNOWN")], [])
+        layouts = [t["type"] for t in types if t["type"].startswith("System.Runtime.CompilerServices.Continuation")]
+        self.assertEqual([name for name in layouts if not re.search(r" \(\d+ bytes( #\d)?\)$", name)], [])
+        self.assertGreater(len(layouts), 4)
         fields = self.gcdumpc("sql", copy, "-q", "--csv", "SELECT DISTINCT e.field FROM edges e JOIN objects o ON o.id = e.from_id JOIN types t ON "
                               "t.id = o.type_id WHERE t.name LIKE 'System.Runtime.CompilerServices.Continuation%'").stdout.split()
         self.assertLessEqual(set(fields[1:]), {'"Next"'})

@@ -334,6 +334,40 @@ static void types_that_look_alike_are_told_apart(void **state)
     gcd_names_free(n);
 }
 
+/* Types of runtime async without metadata are told apart by the size of their objects, whatever
+ * their order. */
+static void layouts_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t objects, bytes;
+        const char *want;
+    } layouts[] = {
+        { 2, 144, "System.Runtime.CompilerServices.Continuation (72 bytes #1)" },
+        { 3, 336, "System.Runtime.CompilerServices.Continuation (112 bytes)" },
+        { 1, 72, "System.Runtime.CompilerServices.Continuation (72 bytes #2)" },
+        { 3, 100, "System.Runtime.CompilerServices.Continuation [Core 0x020006bb]" },
+        { 5, 320, "System.Runtime.CompilerServices.Continuation (64 bytes)" },
+    };
+    struct gcd_type types[5];
+    for (size_t i = 0; i < 5; i++)
+        types[i] = (struct gcd_type){ .name = "System.Runtime.CompilerServices.Continuation",
+                                      .raw_name = "System.Runtime.CompilerServices.Continuation",
+                                      .module_path = "/net/Core.dll",
+                                      .name_token = 0x20006bb,
+                                      .objects = layouts[i].objects,
+                                      .bytes = layouts[i].bytes,
+                                      .named = true };
+    struct gcd_summary s = { .types = types, .type_count = 5 };
+    struct gcd_names *n;
+    assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_string_equal(gcd_names_get(n, i), layouts[i].want);
+        assert_string_equal(gcd_names_plain(n, i), types[i].name);
+    }
+    gcd_names_free(n);
+}
+
 static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -460,6 +494,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(names_in_recordings_are_spelt_out),
         cmocka_unit_test(missing_names_are_counted),
+        cmocka_unit_test(layouts_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
