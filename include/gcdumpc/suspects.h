@@ -67,6 +67,7 @@ extern "C" {
  * key and value; OBJECTS are the values
  * FLOWS         execution contexts that keep values of AsyncLocal alive
  * DUPLICATES    strings whose text another one has already, all together (needs values)
+ * DESIGN        an OBJECT that is large by design: it cannot grow, or is a pool of the program
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -95,6 +96,7 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_FLOWS,
     GCD_SUSPECT_POOLS, /* a note */
     GCD_SUSPECT_DUPLICATES,
+    GCD_SUSPECT_DESIGN, /* a note */
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */

@@ -171,7 +171,7 @@ class Leaks(CliTest):
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
-            "advice": "Look in Cache for what fills it: is all of it still needed?", "allocated": None, "also": [], "ways": [], "sites": [], "keys": None, "key_beginnings": [],
+            "advice": "If all of it is needed, nothing is wrong; else look in Cache for what fills it.", "allocated": None, "also": [], "ways": [], "sites": [], "keys": None, "key_beginnings": [],
             "place": "Cache", "what": "100 Order, 97.7 KiB each",
             "evidence": "Its size, not its growth: a second dump shows that (gcdumpc diff).",
             "sentence": "100.0 % of the heap (9.5 MiB) is held by one Cache: 100 Order in an Order[]. "

@@ -20,7 +20,7 @@ HEALTHY = [
     "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
     "healthy-configuration", "healthy-compiler", "healthy-timers", "healthy-pipeline", "healthy-tables", "healthy-json", "healthy-pool",
     "healthy-parallel", "healthy-events", "healthy-regexes", "healthy-singletons", "healthy-burst", "healthy-uploads", "healthy-object-pool", "healthy-recent-pages",
-    "healthy-workers",
+    "healthy-workers", "healthy-many-pages", "healthy-own-pool",
 ]
 
 
@@ -57,7 +57,7 @@ first("concurrent-stack", "Calls", "25,000", "Order", "ConcurrentStack<")
 first("blocking-collection", "UploadQueue", "3,000", "Upload", "BlockingCollection<|ConcurrentQueue<")
 first("immutable-dictionary", "StockVersions", "12,001", "ImmutableDictionary<", "StockItem")
 first("immutable-list", "Timeline", "12,000", "Post", "ImmutableList<")
-first("frozen-dictionary", "CountryTable", "10,000", "Customer", r"\w*FrozenDictionary")
+note("frozen-dictionary", "CountryTable", "10,000", "Customer", r"\w*FrozenDictionary")
 first("byte-arrays", "Gallery", "120", r"[Bb]yte\[\]", "List<")
 first("string-builder", "AuditLog", "StringBuilder")
 first("strings", "SearchHistory", "120,000", "[Ss]tring", "List<")
@@ -191,7 +191,11 @@ first("log-scopes", "in ImportLoop.ExecuteAsync", "20,000 log scopes", "BeginSco
 first("thread-stack", "running", "dotnet-stack", never=("never removes",))
 
 # -- kinds that most programs are made of ----------------------------------------------------------------------------------------------
-only("frozen-table", r"PostCodes\.All", "60,000", r"PostCodes\.Place", "cannot grow", never=("adds to", "never removes"))
+note("frozen-table", r"PostCodes\.All", "60,000", r"PostCodes\.Place", "cannot grow")
+note("healthy-own-pool", r"EnvelopePool", "4,000 EnvelopePool.Envelope", "Stack<", "for the next peak", "keep fewer")
+note("healthy-many-pages", "RecentPages.Many", "6,000 RecentPages.Page", "lower its limit")
+only("generic-event", "Action<Order>", "3,000 handlers", "OrderRow", r"-= in OrderRow", kind="handlers")
+only("timer-lambda", r"2,500 of them for a lambda in Sessions\.Open", r"look in Sessions\.Open", never=("look in a lambda", *COMPILER))
 only("semaphore-not-released", r"Invoicing\.s_oneAtATime", "2,500 calls", r"Invoicing\.PrintAsync", "semaphore", "Release",
      never=("TaskCompletionSource",))
 only("cancellation-of-jobs", "4,000 callbacks", r"Backup\.s_end", "all for Backup", "Backup should dispose", kind="cancellation")

@@ -450,14 +450,87 @@ static void what_there_are_many_of(void **state)
     assert_int_equal(s->advice_condition, strlen("If it grows, "));
     assert_string_not_equal(s->evidence, "");
     forget(a);
+}
 
-    p = pile_new();
+/* What is large by design is a note: the only one, and no suspect. */
+static const struct gcd_suspect *design(struct answer a)
+{
+    assert_int_equal(gcd_suspects_count(a.s), 0);
+    assert_int_equal(gcd_suspects_note_count(a.s), 1);
+    const struct gcd_suspect *x = gcd_suspects_note(a.s, 0);
+    assert_int_equal(x->kind, GCD_SUSPECT_DESIGN);
+    return x;
+}
+
+/* Twenty objects in COLLECTION, which the field of an object of OWNER refers to. */
+static struct answer in_pool(const char *owner, const char *collection)
+{
+    struct pile *p = pile_new();
+    uint32_t pool = node(p, owner, 24),
+             elements = child(p, child(p, pool, collection, 32), "Shop.Order[]", 24 + 8 * 20);
+    static_root(p, pool, "s_pool");
+    for (unsigned i = 0; i < 20; i++)
+        child(p, elements, "Shop.Order", 1000);
+    return ask(p, 0.5);
+}
+
+static void pools_of_the_program(void **state)
+{
+    (void)state;
+    static const char stack[] = "System.Collections.Generic.Stack`1[Shop.Order]";
+    struct answer a = in_pool("Shop.Pool`1[Shop.Order]", stack);
+    assert_non_null(strstr(design(a)->advice, "for the next peak"));
+    forget(a);
+    a = in_pool("Shop.OrderPool", "System.Collections.Concurrent.ConcurrentBag`1[Shop.Order]");
+    (void)design(a);
+    forget(a);
+    a = in_pool("Shop.Pools", stack);
+    assert_int_equal(first(a)->kind, GCD_SUSPECT_OBJECT);
+    forget(a);
+    a = in_pool("Shop.OrderPool", "System.Collections.Generic.List`1[Shop.Order]");
+    assert_int_equal(first(a)->kind, GCD_SUSPECT_OBJECT);
+    forget(a);
+}
+
+static void caches_of_what_was_used_last(void **state)
+{
+    (void)state;
+#define GENERIC "System.Collections.Generic."
+    for (unsigned both = 0; both < 2; both++) {
+        struct pile *p = pile_new();
+        uint32_t cache = node(p, "Shop.Recent", 24),
+                 list = child(p, cache, GENERIC "LinkedList`1[Shop.Order]", 40);
+        uint32_t entries = both != 0 ? child(p,
+                                             child(p, cache,
+                                                   GENERIC "Dictionary`2[System.String," GENERIC
+                                                           "LinkedListNode`1[Shop.Order]]",
+                                                   80),
+                                             GENERIC "Dictionary`2+Entry[]", 500)
+                                     : child(p, cache, "Shop.Index[]", 500);
+        static_root(p, cache, "s_recent");
+        for (unsigned i = 0; i < 20; i++) {
+            uint32_t one = child(p, entries, GENERIC "LinkedListNode`1[Shop.Order]", 40);
+            child(p, one, "Shop.Order", 1000);
+            edge(p, list, one);
+        }
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = both != 0 ? design(a) : first(a);
+        assert_non_null(strstr(s->sentence, "Order (20)"));
+        assert_int_equal(strstr(s->advice, "lower its limit") != NULL, both != 0);
+        forget(a);
+    }
+}
+
+static void frozen_collections(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
     uint32_t frozen = node(p, "System.Collections.Frozen.DefaultFrozenSet`1[Shop.Order]", 32);
     static_root(p, frozen, "s_orders");
     for (unsigned i = 0; i < 20; i++)
         child(p, frozen, "Shop.Order", 1000);
-    a = ask(p, 0.5);
-    s = first(a);
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = design(a);
     assert_string_equal(s->collection, "frozen");
     assert_string_equal(s->evidence, "");
     assert_int_equal(s->advice_condition, 0);
@@ -1048,6 +1121,9 @@ int main(void)
         cmocka_unit_test(a_tree_of_lists),
         cmocka_unit_test(what_grows_below_wrappers),
         cmocka_unit_test(what_there_are_many_of),
+        cmocka_unit_test(pools_of_the_program),
+        cmocka_unit_test(caches_of_what_was_used_last),
+        cmocka_unit_test(frozen_collections),
         cmocka_unit_test(whose_bytes),
         cmocka_unit_test(whose_bytes_at_the_top),
         cmocka_unit_test(variables_without_a_name),

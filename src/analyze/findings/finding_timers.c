@@ -96,7 +96,7 @@ void suspects_advise_timers(struct suspect_words *s, const struct suspect *x)
                     "waits for any more");
     if (x->pub.held_count > 0) {
         suspects_put(s, ": look in ");
-        (void)suspects_put_holders(s, x, suspects_put_who);
+        (void)suspects_put_holders(s, x, suspects_put_where);
     }
     suspects_put(s, ".");
 }

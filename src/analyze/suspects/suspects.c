@@ -246,37 +246,9 @@ static size_t most_suspects(uint64_t alive_bytes, uint64_t threshold_bytes)
            SUSPECTS_BESIDE;
 }
 
-gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d,
-                                const struct gcd_suspects_options *options,
-                                const struct gcd_suspects *none, struct gcd_suspects **ret,
-                                struct gcd_error *err)
-{
-    struct gcd_suspects_options o = *options;
-    struct gcd_suspects *s = NULL;
-    *ret = NULL;
-    size_t first = 0;
-    while (first < none->consumer_count && suspects_is_source(g, none->consumers[first].type))
-        first++;
-    if (first == none->consumer_count || none->consumers[first].bytes == 0)
-        return GCD_OK;
-    o.share = GCD_SUSPECTS_SHARE_MIN;
-    o.min_bytes = none->consumers[first].bytes - none->consumers[first].bytes / 5;
-    o.only_large = false;
-    GCD_TRY(gcd_suspects_new(g, d, &o, &s, err));
-    if (s->told > 0 && !gcd_suspects_get(s, 0)->overlaps) {
-        struct gcd_suspect *x = &s->items[s->order[0]].pub;
-        x->advice = ""; /* to be large is no fault */
-        x->advice_condition = 0;
-        *ret = s;
-    } else {
-        gcd_suspects_free(s);
-    }
-    return GCD_OK;
-}
-
-gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d,
-                            const struct gcd_suspects_options *options, struct gcd_suspects **ret,
-                            struct gcd_error *err)
+static gcd_status make(const struct gcd_graph *g, const struct gcd_dominators *d,
+                       const struct gcd_suspects_options *options, bool notes_designs,
+                       struct gcd_suspects **ret, struct gcd_error *err)
 {
     static const struct gcd_suspects_options defaults;
     if (options == NULL)
@@ -303,6 +275,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
                                .paths = options->paths,
                                .g = g,
                                .d = d,
+                               .notes_designs = notes_designs,
                                .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
@@ -316,6 +289,41 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     else
         gcd_suspects_free(s);
     return st;
+}
+
+gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d,
+                            const struct gcd_suspects_options *options, struct gcd_suspects **ret,
+                            struct gcd_error *err)
+{
+    return make(g, d, options, true, ret, err);
+}
+
+gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                const struct gcd_suspects_options *options,
+                                const struct gcd_suspects *none, struct gcd_suspects **ret,
+                                struct gcd_error *err)
+{
+    struct gcd_suspects_options o = *options;
+    struct gcd_suspects *s = NULL;
+    *ret = NULL;
+    size_t first = 0;
+    while (first < none->consumer_count && suspects_is_source(g, none->consumers[first].type))
+        first++;
+    if (first == none->consumer_count || none->consumers[first].bytes == 0)
+        return GCD_OK;
+    o.share = GCD_SUSPECTS_SHARE_MIN;
+    o.min_bytes = none->consumers[first].bytes - none->consumers[first].bytes / 5;
+    o.only_large = false;
+    GCD_TRY(make(g, d, &o, false, &s, err));
+    if (s->told > 0 && !gcd_suspects_get(s, 0)->overlaps) {
+        struct gcd_suspect *x = &s->items[s->order[0]].pub;
+        x->advice = ""; /* to be large is no fault */
+        x->advice_condition = 0;
+        *ret = s;
+    } else {
+        gcd_suspects_free(s);
+    }
+    return GCD_OK;
 }
 
 void gcd_suspects_free(struct gcd_suspects *s)

@@ -174,6 +174,7 @@ struct suspects_statics {
 };
 
 struct suspects_work {
+    bool notes_designs; /* what is large by design is a note; else a suspect like others */
     struct gcd_suspects *s;
     const struct gcd_alloc *alloc; /* &s->alloc */
     const struct gcd_suspects_options *o;

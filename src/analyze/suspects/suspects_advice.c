@@ -2,6 +2,8 @@
  * one type; other kinds have their own. */
 #include "analyze/suspects/suspects_words.h"
 
+#include <string.h>
+
 /* A collection with at most so many elements does not grow without end. */
 #define FEW_ELEMENTS 100u
 /* An element with so many objects does. */
@@ -81,7 +83,7 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     case GCD_COLLECTION_TEXT:
         return (struct growth){ "what appends to ", " and never clears it." };
     case GCD_COLLECTION_ARRAY:
-        return (struct growth){ "what fills ", ": is all of it still needed?" };
+        return (struct growth){ "what fills ", "." };
     case GCD_COLLECTION_HANDLERS:
         return (struct growth){ "a += to ", " without its -=." };
     default:
@@ -159,6 +161,27 @@ static bool can_be_event(const struct suspect_words *s, const struct gcd_suspect
            strstr(gcd_graph_summary(s->w->g)->types[p->element.type].name, "EventHandler") != NULL;
 }
 
+/* What a pool has to hand out is in a collection without keys. */
+static bool has_no_keys(enum gcd_collection_kind kind)
+{
+    return kind == GCD_COLLECTION_STACK || kind == GCD_COLLECTION_QUEUE ||
+           kind == GCD_COLLECTION_CONCURRENT_STACK || kind == GCD_COLLECTION_CONCURRENT_QUEUE ||
+           kind == GCD_COLLECTION_CONCURRENT_BAG;
+}
+
+/* Is it what a pool that the program wrote itself has to hand out?  The names say so: "Pool<T>",
+ * "BufferPool". */
+static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
+{
+    static const char pool[] = "Pool";
+    uint32_t owner = x->pub.owner;
+    if (!has_no_keys(x->collection.kind) || owner == GCD_TYPE_NONE || !s->w->is_own[owner])
+        return false;
+    const char *name = gcd_graph_summary(s->w->g)->types[owner].name;
+    size_t n = strcspn(name, "`["), k = sizeof pool - 1;
+    return n >= k && memcmp(name + n - k, pool, k) == 0;
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
@@ -169,7 +192,13 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     }
     if (x->collection.kind == GCD_COLLECTION_FROZEN) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong.");
-        s->cannot_grow = true;
+        s->by_design = true;
+        return;
+    }
+    if (is_own_pool(s, x)) {
+        suspects_put(s, "A pool keeps what was returned for the next peak. If it is too large, "
+                        "let it keep fewer.");
+        s->by_design = true;
         return;
     }
     if (x->pub.own_count > 0 && is_delegate(s, x->pub.element.type) && can_be_event(s, &x->pub)) {
@@ -183,7 +212,9 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
                     kind != GCD_COLLECTION_CACHE; /* its advice has a condition of its own */
     if (if_grows)
         put_if_it_grows(s);
-    put_look_for(s, &x->pub, !if_grows);
+    if (kind == GCD_COLLECTION_ARRAY)
+        suspects_put(s, "If all of it is needed, nothing is wrong; else ");
+    put_look_for(s, &x->pub, !if_grows && kind != GCD_COLLECTION_ARRAY);
     suspects_put(s, "%s", grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);
@@ -239,6 +270,28 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     suspects_put(s, " to those before it and never lets go of the old ones.");
 }
 
+/* Is it a cache of the program that drops what was used least lately: a dictionary and a linked
+ * list of the same nodes? */
+static bool is_recent_cache(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct gcd_type *types = gcd_graph_summary(s->w->g)->types;
+    bool dictionary = false, list = false;
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(s->w->g, p->node, &n);
+    if (p->held_count == 0 || !s->w->is_own[p->type] ||
+        !gcd_text_begins(types[p->held[0].type].name,
+                         "System.Collections.Generic.LinkedListNode`1["))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        enum gcd_collection_kind kind =
+            gcd_collections_kind(s->w->collections, gcd_graph_node_type(s->w->g, edges[i]));
+        dictionary = dictionary || kind == GCD_COLLECTION_DICTIONARY ||
+                     kind == GCD_COLLECTION_CONCURRENT_DICTIONARY;
+        list = list || kind == GCD_COLLECTION_LINKED_LIST;
+    }
+    return dictionary && list;
+}
+
 static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect *p)
 {
     suspects_put(s, "Resolve ");
@@ -274,6 +327,10 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
         advise_root_scope(s, p);
     } else if (collection) {
         advise_collection(s, x);
+    } else if (is_recent_cache(s, p)) {
+        suspects_put(s, "A dictionary and a linked list of the same nodes are a cache of what was "
+                        "used last. If it is too large, lower its limit.");
+        s->by_design = true;
     } else if (p->shallow_bytes >= p->bytes / 2) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");
         put_look_for(s, p, false);
@@ -290,7 +347,7 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
         if (p->held_count > 0) {
             bool call = suspects_is_call(s, p->held[0].type), one = p->held[0].objects == 1;
             suspects_put(s, one ? "one " : "");
-            suspects_put_where(s, p->held[0].type);
+            suspects_put_where(s, suspects_part_type(s, p));
             suspects_put(s, one ? (call ? " call." : ".") : call ? " calls." : " objects.");
         }
     }

@@ -12,8 +12,9 @@ void suspects_put_root_place(struct suspect_words *s, size_t root)
     const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
     if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0') {
         suspects_put(s, "%s",
-                     gcd_root_is_thread_static(s->w->g, r)
-                         ? "thread-static variable"
+                     gcd_root_is_thread_static(s->w->g, r) ? "thread-static variable"
+                     : suspects_statics_root(s->w, r->node) == root
+                         ? "static variable"
                          : gcd_root_group_label(gcd_root_group(r))->one);
         return;
     }
@@ -129,7 +130,7 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
                p->held[0].objects <= p->held_objects / 2) {
         (void)suspects_put_parts(s, p);
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
-        suspects_put_typed(s, p->held[0].objects, p->held[0].type);
+        suspects_put_typed(s, p->held[0].objects, suspects_part_type(s, p));
         put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
     } else if (p->kind == GCD_SUSPECT_TYPE) {
         suspects_put_typed(s, p->objects, p->type);

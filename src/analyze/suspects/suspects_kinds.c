@@ -112,6 +112,9 @@ static const struct {
                                  .how_sure = IS_SO },
     [GCD_SUSPECT_POOLS] = { "pools", "Pool", "pools", 1, true, suspects_say_pools,
                             suspects_advise_pools, .is_note = true },
+    /* an OBJECT until its advice says so */
+    [GCD_SUSPECT_DESIGN] = { "design", "Large by design", "objects", 0, true, suspects_say_object,
+                             suspects_advise_object, .is_note = true },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
@@ -240,7 +243,9 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
         suspects_put_what(&what, x, by);
     }
-    x->pub.evidence = advice.cannot_grow ? "" : evidence_of(x->pub.kind);
+    if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
+        x->pub.kind = GCD_SUSPECT_DESIGN;
+    x->pub.evidence = advice.by_design ? "" : evidence_of(x->pub.kind);
     x->pub.advice_condition = advice.condition;
     GCD_TRY(keep_text(&place, &x->pub.place, err));
     GCD_TRY(keep_text(&what, &x->pub.what, err));

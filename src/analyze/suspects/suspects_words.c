@@ -248,9 +248,21 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
     suspects_put_nested(s, p);
 }
 
+uint32_t suspects_part_type(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct gcd_suspect_part *most = &p->held[0];
+    if (s->w->is_own[most->type] || most->objects == 1)
+        return most->type;
+    for (size_t i = 0; i < p->own_count; i++)
+        if (p->own[i].objects == most->objects && p->own[i].type != s->w->alike[p->type])
+            return p->own[i].type;
+    return most->type;
+}
+
 bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_suspect_part *most = &p->held[0];
+    uint32_t type = suspects_part_type(s, p);
     uint64_t objects = p->held_objects;
     bool few = objects > 1 && most->objects <= objects / 2; /* but they keep most of the bytes */
     suspects_put_count(s, objects, "object", "objects");
@@ -259,13 +271,13 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
                                                             : ", the largest part in ");
         if (most->objects == 1) {
             suspects_put(s, "one ");
-            suspects_put_type(s, most->type);
+            suspects_put_type(s, type);
         } else {
-            suspects_put_typed(s, most->objects, most->type);
+            suspects_put_typed(s, most->objects, type);
         }
     } else if (objects > 1) {
         suspects_put(s, most->objects == objects ? ", all " : ", mostly ");
-        suspects_put_type(s, most->type);
+        suspects_put_type(s, type);
         if (most->objects != objects) {
             suspects_put(s, " (");
             suspects_put_number(s, most->objects);
@@ -273,7 +285,7 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
         }
     } else {
         suspects_put(s, " of type ");
-        suspects_put_type(s, most->type);
+        suspects_put_type(s, type);
     }
     return few || objects > 1;
 }

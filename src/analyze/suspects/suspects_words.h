@@ -27,7 +27,8 @@ struct suspect_words {
     char text[SUSPECT_WORDS_BYTES];
     size_t n;
     size_t condition; /* an advice begins with so many bytes of a condition */
-    bool cannot_grow; /* so says the advice: a second dump shows nothing new */
+    bool by_design; /* so says the advice: to be large is no fault, a second dump shows nothing new
+                     */
 };
 
 /* Drops what does not fit.  Because the length of names is limited, everything fits. */
@@ -101,6 +102,9 @@ bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, b
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
 /* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore": what P holds.  True:
  * it ends with an aside. */
+/* What people call the objects that P holds most of: nodes of a list of the framework with one
+ * object of the program in each are told as these. */
+uint32_t suspects_part_type(const struct suspect_words *s, const struct gcd_suspect *p);
 bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */

@@ -33,6 +33,8 @@ public sealed class RecentPages(int limit)
         }
     }
 
+    public static readonly RecentPages Many = new(6_000);
+
     public static IHost? Serve()
     {
         for (int i = 0; i < 5_000; i++)
@@ -259,6 +261,56 @@ public sealed class Dictation
     }
 }
 
+/// <summary>Hands out what came back.</summary>
+public sealed class EnvelopePool
+{
+    static readonly EnvelopePool s_pool = new();
+    readonly Stack<Envelope> _free = new();
+
+    public sealed class Envelope
+    {
+        public readonly byte[] Content = new byte[2_000];
+    }
+
+    Envelope Rent() => _free.Count > 0 ? _free.Pop() : new Envelope();
+
+    public static void Peak(int _)
+    {
+        var used = new List<Envelope>();
+        for (int i = 0; i < 4_000; i++)
+            used.Add(s_pool.Rent());
+        used.ForEach(s_pool._free.Push);
+    }
+}
+
+/// <summary>A static event of a generic class.</summary>
+public static class Saved<T>
+{
+    public static event Action<T>? Done;
+
+    public static void Raise(T saved) => Done?.Invoke(saved);
+}
+
+public sealed class OrderRow
+{
+    readonly byte[] _cells = new byte[2_000];
+
+    public OrderRow() => Saved<Order>.Done += Refresh;
+
+    void Refresh(Order order) => _cells[0]++;
+}
+
+/// <summary>A timer for each user, in a lambda.</summary>
+static class Sessions
+{
+    public static void Open(int user)
+    {
+        var state = new byte[3_000];
+        Timer? timer = null;
+        timer = new Timer(_ => { state[0]++; GC.KeepAlive(timer); }, null, 600_000 + user, 600_000);
+    }
+}
+
 /// <summary>Programs of the kinds that most programs are made of.</summary>
 static class Everyday
 {
@@ -266,6 +318,10 @@ static class Everyday
     {
         ("healthy-recent-pages", RecentPages.Serve),
         ("healthy-workers", Packing.Run),
+        ("healthy-many-pages", () => Stores.Fill(9_000, i => RecentPages.Many.Get("page " + i))),
+        ("healthy-own-pool", () => Stores.Fill(1, EnvelopePool.Peak)),
+        ("generic-event", () => Stores.Fill(3_000, _ => new OrderRow())),
+        ("timer-lambda", () => Stores.Fill(2_500, Sessions.Open)),
         ("frozen-table", () => Stores.Fill(1, i => GC.KeepAlive(PostCodes.All[10_000 + i]))),
         ("semaphore-not-released", Invoicing.Run),
         ("cancellation-of-jobs", () => Stores.Fill(4_000, _ => new Backup())),
