@@ -52,7 +52,7 @@ class Core(unittest.TestCase):
     def test_stacks_are_those_of_threads_with_names(self):
         r = run(PROGRAM, "sql", CORE, "SELECT DISTINCT name, label FROM roots WHERE label IS NOT NULL AND kind = 'stack' ORDER BY id", "--csv")
         self.assertEqual(r.stdout.decode().splitlines()[1:], THREADS)
-        paths, _ = gcdumpc_json("paths", CORE, "--type", "System.Threading.Thread")
+        paths, _ = gcdumpc_json("paths", CORE, "--type", "HeapLab.StackOnly")
         found = [(p["step"], p["label"]) for p in paths["paths"] if p["kind"] == "root" and p["root"] == "locals"]
         self.assertIn(('thread stack "heaplab-worker"', "heaplab-worker"), found)
 
