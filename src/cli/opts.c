@@ -841,7 +841,7 @@ enum relation { EXCLUDES, NEEDS };
 
 #define DIRECT_EXCLUDES                                                                          \
     "--direct records no events: it cannot be combined with --buffer, --max-buffer, --retries, " \
-    "--rundown, --no-ranges, --keep-partial, --max-pause-estimate and --dry-run"
+    "--rundown, --no-ranges, --keep-partial and --max-pause-estimate"
 
 /*
  * Names of options, with blanks between them, and in capital letters PROCESS (any way to name one),
@@ -881,7 +881,6 @@ static const struct rule {
     { LIVE, "direct max-stop", EXCLUDES,
       "buffer max-buffer retries rundown no-ranges keep-partial max-pause-estimate",
       DIRECT_EXCLUDES },
-    { LIVE & ~CLI_WATCH, "direct max-stop", EXCLUDES, "dry-run", DIRECT_EXCLUDES },
     { LIVE, "save-trace", NEEDS, "PROCESS",
       "--save-trace keeps the stream of a process, not of a file" },
     { LIVE & ~CLI_SQL, "timeout", NEEDS, "PROCESS", "--timeout is for running processes (--pid)" },

@@ -575,25 +575,55 @@ static gcd_status read_directly(struct direct *d, struct gcd_input **ret, struct
     return st;
 }
 
+static gcd_status estimate(struct direct *d, struct gcd_error *err)
+{
+    GCD_TRY(gcd_process_may_trace(d->pid, err));
+    GCD_TRY(survey(d, err));
+    return rehearse(d, err);
+}
+
+static struct direct begin(uint32_t pid, const struct gcd_direct_options *options)
+{
+    uint64_t max_stop_ns = gcd_limit_or(options->max_stop_ns, STOP_NS);
+    return (struct direct){ .options = options,
+                            .alloc = gcd_alloc_or_default(options->context.alloc),
+                            .pid = pid,
+                            .start_ns = gcd_clock_ns(),
+                            .max_stop_ns = max_stop_ns,
+                            .max_total_ns =
+                                gcd_limit_or(options->max_stop_total_ns, STOPS * max_stop_ns),
+                            .timeout_ns = gcd_limit_or(options->timeout_ns, TIMEOUT_NS) };
+}
+
+static gcd_status end(struct direct *d, gcd_status st, const struct gcd_error *own,
+                      struct gcd_error *err)
+{
+    process_hold_free(d->hold);
+    end_try(d);
+    drop_copy(d);
+    gcd_mem_free(&d->alloc, d->pages, d->page_cap * sizeof *d->pages);
+    if (st != GCD_OK && err != NULL)
+        *err = *own;
+    return st;
+}
+
 gcd_status gcd_input_new_direct(uint32_t pid, const struct gcd_direct_options *options,
                                 struct gcd_input **ret, struct gcd_direct_result *ret_result,
                                 struct gcd_error *err)
 {
     struct gcd_error own = GCD_ERROR_INIT;
-    struct direct d = { .options = options,
-                        .alloc = gcd_alloc_or_default(options->context.alloc),
-                        .pid = pid,
-                        .start_ns = gcd_clock_ns(),
-                        .max_stop_ns = gcd_limit_or(options->max_stop_ns, STOP_NS),
-                        .timeout_ns = gcd_limit_or(options->timeout_ns, TIMEOUT_NS) };
-    d.max_total_ns = gcd_limit_or(options->max_stop_total_ns, STOPS * d.max_stop_ns);
-    gcd_status st = read_directly(&d, ret, &own);
-    process_hold_free(d.hold);
-    end_try(&d);
-    drop_copy(&d);
-    gcd_mem_free(&d.alloc, d.pages, d.page_cap * sizeof *d.pages);
+    struct direct d = begin(pid, options);
+    gcd_status st = end(&d, read_directly(&d, ret, &own), &own, err);
     *ret_result = d.result;
-    if (st != GCD_OK && err != NULL)
-        *err = own;
+    return st;
+}
+
+gcd_status gcd_direct_estimate(uint32_t pid, const struct gcd_direct_options *options,
+                               struct gcd_direct_result *ret_result, struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    struct direct d = begin(pid, options);
+    gcd_status st = end(&d, estimate(&d, &own), &own, err);
+    *ret_result = d.result;
     return st;
 }

@@ -200,10 +200,25 @@ class Direct(LiveTest):
                     finally:
                         p.send_signal(signal.SIGKILL)
 
+    def test_what_it_would_cost(self):
+        with Process() as target:
+            words = ("collect", "--pid", target.pid, "--direct", "--dry-run")
+            said = self.gcdumpc(*words).stdout
+            self.assertRegex(said, rf"^process {target.pid} .*\n  stop    about \d+ ms, no garbage collection\n  copy    \S+ MiB in memory\n$")
+            line = json.loads(self.gcdumpc(*words, "--log", "json", "-o", "x.gcdump").stdout)
+            self.assertEqual((line["direct"], line["copy_folder"], line["refused"], line["file"]), (True, None, None, "x.gcdump"))
+            report = json.loads(self.gcdumpc("report", "--pid", target.pid, "--direct", "--with-dead", "--json").stdout)
+            self.assertGreater(line["copy_bytes"], report["bytes"] * 0.9)
+            self.assertLessEqual(line["stop_ms"], 2000)
+            self.assertNotIn("t", states(target.pid))
+            self.assertFalse(os.path.exists(self.path("x.gcdump")))
+
     def test_a_stop_that_is_too_long_is_refused_beforehand(self):
         with Process("--objects", "400000") as target:
             r = self.gcdumpc("collect", "--pid", target.pid, "--max-stop", "1", "-o", self.path("x.gclog"), status=1)
             self.assertRegex(r.stderr, r"its heap of [\d,]+ bytes would take about \d+ ms to copy, longer than it may be stopped \(1 ms\); --max-stop .* allow more")
+            r = self.gcdumpc("collect", "--pid", target.pid, "--max-stop", "1", "--dry-run", status=1)
+            self.assertRegex(r.stdout, r"\n  no dump: its heap of [\d,]+ bytes would take about \d+ ms to copy, longer than it may be stopped \(1 ms\)\n$")
             self.assertEqual(self.files(), [])
 
     def test_a_copy_that_does_not_fit_into_memory_is_a_file(self):

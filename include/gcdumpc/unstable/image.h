@@ -93,4 +93,14 @@ GCD_MUST_CHECK gcd_status gcd_input_new_direct(uint32_t pid,
                                                struct gcd_direct_result *ret_result,
                                                struct gcd_error *err);
 
+/*
+ * What that does before it stops the process for the first time: RET_RESULT says how large the heap
+ * is, how long a stop would take, and where the copy would be.  Takes the memory of the copy during
+ * the call.  Errors as above; GCD_E_LIMIT: it would be refused.
+ */
+GCD_MUST_CHECK gcd_status gcd_direct_estimate(uint32_t pid,
+                                              const struct gcd_direct_options *options,
+                                              struct gcd_direct_result *ret_result,
+                                              struct gcd_error *err);
+
 #endif

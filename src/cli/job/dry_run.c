@@ -1,13 +1,16 @@
 /*
  * --dry-run: the expected cost of a dump, estimated from the last dump of the process, or its
  * memory. The process is not asked for anything: every event session leaves objects in its heap.
+ * A direct dump is tried as far as its first stop: its heap is copied while it runs.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/image.h>
 
 #include "args.h"
 #include "commands/open_dump.h"
 #include "exit.h"
+#include "input/fail.h"
 #include "job/job.h"
 #include "live/live.h"
 #include "live/target.h"
@@ -24,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_MS UINT64_C(1000000)
+
 struct plan {
     const struct job_dump *d;
     const struct cli_args *args; /* with the final names of its files */
@@ -31,11 +36,17 @@ struct plan {
     struct live_forecast forecast;
     struct job_pause pause;
     const char *path; /* of the output, or the summary; NULL = none */
+    bool direct;      /* by its memory: then only the next two count */
+    struct gcd_direct_result stop;
+    struct gcd_error error; /* of the estimate */
 };
 
-/* Why the dump would be refused: no room for a buffer or on a disk.  NULL = it would not. */
+/* Why the dump would be refused: no room for a buffer or on a disk, or what the estimate of a
+ * direct one met.  NULL = it would not. */
 static const char *refusal(const struct plan *p)
 {
+    if (p->direct)
+        return p->error.code != GCD_OK ? p->error.msg : NULL;
     if (p->args->live.force)
         return NULL;
     if (p->live.budget.max_buffer_mb == 0)
@@ -52,15 +63,20 @@ static const char *refusal(const struct plan *p)
 
 static void print_process(const struct plan *p)
 {
-    char rss[CLI_NUMBER_BYTES], most[CLI_NUMBER_BYTES];
     printf("process %" PRIu32 " ", p->d->pid);
     cli_print_sanitized(stdout, p->d->name);
     if (p->d->runtime[0] != '\0') {
         fputs(", .NET ", stdout);
         cli_print_sanitized(stdout, p->d->runtime);
     }
+    putchar('\n');
+}
+
+static void print_memory(const struct plan *p)
+{
+    char rss[CLI_NUMBER_BYTES], most[CLI_NUMBER_BYTES];
     printf(
-        "\n  memory  %s resident; GC heap at most %s\n", cli_size(p->live.memory.rss_bytes, rss),
+        "  memory  %s resident; GC heap at most %s\n", cli_size(p->live.memory.rss_bytes, rss),
         cli_size(p->live.heap_most_bytes != 0 ? p->live.heap_most_bytes : p->live.memory.rss_bytes,
                  most));
 }
@@ -68,6 +84,7 @@ static void print_process(const struct plan *p)
 static void print_cost(const struct plan *p)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], left[CLI_NUMBER_BYTES];
+    print_memory(p);
     printf("  pause   about %s ms, ", cli_number(p->pause.ms, true, a));
     if (p->pause.most_ms > p->pause.ms)
         printf("up to %s ms if its objects are small, ", cli_number(p->pause.most_ms, true, a));
@@ -92,11 +109,32 @@ static void print_cost(const struct plan *p)
     }
 }
 
+static uint64_t stop_ms(const struct plan *p)
+{
+    return (p->stop.estimate_ns + NS_PER_MS - 1) / NS_PER_MS;
+}
+
+/* What the stop costs, and where the copy would be. */
+static void print_stop(const struct plan *p)
+{
+    char a[CLI_NUMBER_BYTES];
+    if (p->stop.heap_bytes == 0)
+        return;
+    if (p->stop.estimate_ns > 0)
+        printf("  stop    about %" PRIu64 " ms, no garbage collection\n", stop_ms(p));
+    printf("  copy    %s in ", cli_size(p->stop.heap_bytes, a));
+    cli_print_sanitized(stdout, p->stop.folder != NULL ? p->stop.folder : "memory");
+    putchar('\n');
+}
+
 static void print_text(const struct plan *p)
 {
     const char *refused = refusal(p);
     print_process(p);
-    print_cost(p);
+    if (p->direct)
+        print_stop(p);
+    else
+        print_cost(p);
     if (p->path != NULL) {
         fputs("  output  ", stdout);
         cli_print_sanitized(stdout, p->path);
@@ -107,7 +145,9 @@ static void print_text(const struct plan *p)
         cli_print_sanitized(stdout, p->d->reason);
         putchar('\n');
     } else if (refused != NULL) {
-        printf("  no dump: %s; --force continues anyway\n", refused);
+        fputs("  no dump: ", stdout);
+        cli_print_sanitized(stdout, refused);
+        puts(p->direct ? "" : "; --force continues anyway");
     }
 }
 
@@ -151,24 +191,41 @@ static json_t *places_of(const struct plan *p)
     return rows;
 }
 
-static enum cli_exit print_json(const struct plan *p)
+static void put_cost(json_t *o, const struct plan *p)
 {
     static const char *const bases[] = { "last_dump", "heap", "memory" }; /* enum job_basis */
-    json_t *o = json_object();
-    (void)json_object_set_new(o, "schema", json_integer(cli_json_schema()));
-    (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
-    (void)json_object_set_new(o, "name", text_or_null(p->d->name));
-    (void)json_object_set_new(o, "runtime", text_or_null(p->d->runtime));
     (void)json_object_set_new(o, "pause_ms", cli_json_number(p->pause.ms));
     (void)json_object_set_new(o, "most_pause_ms", cli_json_number(p->pause.most_ms));
     (void)json_object_set_new(o, "pause_by", json_string(bases[p->pause.basis]));
     put_memory(o, p);
     (void)json_object_set_new(o, "event_bytes", cli_json_number(p->forecast.stream_likely));
     (void)json_object_set_new(o, "most_event_bytes", cli_json_number(p->forecast.stream_most));
-    (void)json_object_set_new(o, "file", text_or_null(p->path));
     (void)json_object_set_new(
         o, "file_bytes", number_or_null(p->forecast.output_bytes != 0, p->forecast.output_bytes));
     (void)json_object_set_new(o, "places", places_of(p));
+}
+
+static void put_stop(json_t *o, const struct plan *p)
+{
+    (void)json_object_set_new(o, "stop_ms", number_or_null(p->stop.estimate_ns > 0, stop_ms(p)));
+    (void)json_object_set_new(o, "copy_bytes",
+                              number_or_null(p->stop.heap_bytes > 0, p->stop.heap_bytes));
+    (void)json_object_set_new(o, "copy_folder", text_or_null(p->stop.folder));
+}
+
+static enum cli_exit print_json(const struct plan *p)
+{
+    json_t *o = json_object();
+    (void)json_object_set_new(o, "schema", json_integer(cli_json_schema()));
+    (void)json_object_set_new(o, "pid", cli_json_number(p->d->pid));
+    (void)json_object_set_new(o, "name", text_or_null(p->d->name));
+    (void)json_object_set_new(o, "runtime", text_or_null(p->d->runtime));
+    (void)json_object_set_new(o, "direct", json_boolean(p->direct));
+    if (p->direct)
+        put_stop(o, p);
+    else
+        put_cost(o, p);
+    (void)json_object_set_new(o, "file", text_or_null(p->path));
     (void)json_object_set_new(o, "skipped",
                               text_or_null(p->d->status == JOB_SKIPPED ? p->d->reason : NULL));
     (void)json_object_set_new(o, "refused", text_or_null(refusal(p)));
@@ -182,13 +239,18 @@ static enum cli_exit print_json(const struct plan *p)
 
 /* ---- both ---- */
 
-static void compute(struct plan *p)
+static enum cli_exit compute(struct plan *p)
 {
     struct run_state last;
+    if (p->direct && live_estimate_directly(&p->live, &p->stop, &p->error) == GCD_E_CANCELED)
+        return cli_fail(p->live.subject, &p->error);
+    if (p->direct)
+        return CLI_DONE;
     (void)run_state_read(p->d, &last);
     p->live.expected_bytes = job_expected_stream(p->d, &last);
     live_forecast(&p->live, &p->forecast);
     p->pause = job_expected_pause(p->d, &last, p->live.heap_most_bytes);
+    return CLI_DONE;
 }
 
 enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
@@ -197,6 +259,8 @@ enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
     struct cli_dump target = { .input = NULL };
     struct plan p = { .d = d,
                       .args = args,
+                      .direct = cli_is_direct(args),
+                      .error = GCD_ERROR_INIT,
                       .live = { .args = args, .pid = d->pid, .spool_dir = spool } };
     enum cli_exit e = cli_find_target(args, &target, p.live.path);
     if (e != CLI_DONE)
@@ -204,7 +268,9 @@ enum cli_exit job_dry_run(const struct job_dump *d, const struct cli_args *args)
     cli_spool_folder(args, spool, sizeof spool);
     p.live.subject = target.subject;
     p.path = args->output.path != NULL ? args->output.path : args->output.summary;
-    compute(&p);
+    e = compute(&p);
+    if (e != CLI_DONE)
+        return e;
     if (args->job.log == CLI_LOG_JSON)
         e = print_json(&p);
     else

@@ -153,7 +153,11 @@ bool live_is_alone(const struct live *l, unsigned wait_ms);
 /* live.c: adds the memory of the process, which was read before it was disturbed. */
 void live_keep_memory(const struct live *l, struct gcd_dump *d);
 
-/* live_direct.c: opens a dump of the memory of the process l->pid into RET. */
+struct gcd_direct_result;
+/* live_direct.c: what such a dump would cost; stops nothing. */
+gcd_status live_estimate_directly(const struct live *l, struct gcd_direct_result *ret,
+                                  struct gcd_error *err);
+/* Opens a dump of the memory of the process l->pid into RET. */
 gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_error *err);
 /* Reports that it failed, and how else the process can be dumped.  CLI_FAILED. */
 enum cli_exit live_fail_directly(const struct live *l, gcd_status st, const struct gcd_error *err);
@@ -171,7 +175,6 @@ void live_nicely(live_work_fn fn, void *ctx);
 /* live_summary.c */
 void live_say_attempt(const struct live *l, const struct live_attempt *a);
 void live_say_summary(const struct live *l, const struct live_attempt *a);
-struct gcd_direct_result;
 /* The same for a direct dump D, which took DURATION_MS. */
 void live_say_direct(const struct live *l, const struct gcd_dump *d,
                      const struct gcd_direct_result *r, uint64_t duration_ms);

@@ -37,11 +37,9 @@ static uint64_t memory_for_copy(const struct cli_args *args)
                                                                  : m.room_bytes;
 }
 
-gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_error *err)
+static struct gcd_direct_options options_of(const struct cli_args *args)
 {
-    const struct cli_args *args = l->args;
-    struct gcd_direct_result result;
-    struct gcd_direct_options options = {
+    return (struct gcd_direct_options){
         .context = cli_context(args, NULL),
         .image = { .with_dead = args->dump.with_dead,
                    .values = { .kind = cli_values_wanted(args),
@@ -53,6 +51,13 @@ gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_e
         .folders = cli_spill_folders(args),
         .urgent = args->live.urgent,
     };
+}
+
+gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_error *err)
+{
+    const struct cli_args *args = l->args;
+    struct gcd_direct_result result;
+    struct gcd_direct_options options = options_of(args);
     if (gcd_ipc_mappings_new(l->pid, cli_alloc(), &l->mappings, NULL) != GCD_OK)
         l->mappings = NULL; /* the summary says that its memory is unknown */
     l->start_ms = live_now_ms();
@@ -70,6 +75,13 @@ gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_e
     gcd_ipc_mappings_free(l->mappings);
     l->mappings = NULL;
     return st;
+}
+
+gcd_status live_estimate_directly(const struct live *l, struct gcd_direct_result *ret,
+                                  struct gcd_error *err)
+{
+    struct gcd_direct_options options = options_of(l->args);
+    return gcd_direct_estimate(l->pid, &options, ret, err);
 }
 
 enum cli_exit live_fail_directly(const struct live *l, gcd_status st, const struct gcd_error *err)
