@@ -123,8 +123,9 @@ struct gcd_type {
     bool described;                      /* a type record was received */
     bool named;                          /* ... and had a name, or symbols had it */
     bool uneven_sizes;                   /* an object has a size that is not a multiple of 8 */
-    /* events of its objects, in the format of gcd_metadata_events (unstable/metadata.h); of a class
-     * for lambdas of one method "Add <>;"; NULL = unknown or none */
+    /* events of its objects, in the formats of gcd_metadata_delegates and gcd_metadata_events
+     * (unstable/metadata.h); of a class for lambdas of one method "Add <>;"; NULL = unknown or none
+     */
     const char *events;
     /* the references of its objects, in the format of unstable/fields.h; NULL = unknown */
     const char *layout;

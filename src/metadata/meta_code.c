@@ -40,8 +40,7 @@ static unsigned operand_bytes(const struct operands *table, uint8_t opcode)
     return 0;
 }
 
-/* The instructions of method ROW; empty = it has none. */
-static struct meta_region code_of(struct gcd_metadata *m, uint32_t row)
+struct meta_region meta_code(struct gcd_metadata *m, uint32_t row)
 {
     uint32_t rva = meta_cell(&m->t, META_METHOD_DEF, row, METHOD_RVA);
     struct meta_region r = { 0 };
@@ -62,7 +61,7 @@ static struct meta_region code_of(struct gcd_metadata *m, uint32_t row)
     return r;
 }
 
-static uint64_t instruction_bytes(struct gcd_metadata *m, struct meta_region code, uint64_t at)
+uint64_t meta_instruction_bytes(struct gcd_metadata *m, struct meta_region code, uint64_t at)
 {
     uint8_t opcode = *meta_view_in(&m->w, code, at, 1);
     if (opcode == TWO_BYTES)
@@ -82,7 +81,7 @@ gcd_status gcd_metadata_instruction(struct gcd_metadata *m, uint32_t token,
     if ((token & 0xff000000) != GCD_TOKEN_METHOD || row == 0 ||
         row > m->t.table[META_METHOD_DEF].rows)
         return GCD_END;
-    struct meta_region code = code_of(m, row);
+    struct meta_region code = meta_code(m, row);
     uint64_t at = 0;
     for (uint32_t n = 0; n < INSTRUCTIONS_MAX && at < code.n && at < to && m->w.st == GCD_OK; n++) {
         uint8_t opcode = *meta_view_in(&m->w, code, at, 1);
@@ -92,7 +91,7 @@ gcd_status gcd_metadata_instruction(struct gcd_metadata *m, uint32_t token,
             call = (uint32_t)at;
         if (at >= range.first && (allocates ? makes : calls) && best == to)
             best = (uint32_t)at;
-        at += instruction_bytes(m, code, at);
+        at += meta_instruction_bytes(m, code, at);
     }
     gcd_status st = meta_end(m, err);
     if (st != GCD_OK)

@@ -86,6 +86,12 @@ bool meta_field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *
 /* The row after the last field of type definition ROW. */
 uint32_t meta_fields_end(struct gcd_metadata *m, uint32_t row);
 
+/* The row after the last method of type definition ROW; 0 = they are in no order. */
+uint32_t meta_methods_end(struct gcd_metadata *m, uint32_t row);
+/* The instructions of method ROW; empty = it has none.  Bytes of the one at AT. */
+struct meta_region meta_code(struct gcd_metadata *m, uint32_t row);
+uint64_t meta_instruction_bytes(struct gcd_metadata *m, struct meta_region code, uint64_t at);
+
 /* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW,
  * 0 = none. */
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);

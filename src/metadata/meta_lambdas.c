@@ -7,8 +7,7 @@
 
 #define METHODS_MAX 256u /* of one class */
 
-/* The row after the last method of type definition ROW. */
-static uint32_t methods_end(struct gcd_metadata *m, uint32_t row)
+uint32_t meta_methods_end(struct gcd_metadata *m, uint32_t row)
 {
     uint32_t all = m->t.table[META_METHOD_DEF].rows + 1;
     if (row == m->t.table[META_TYPE_DEF].rows)
@@ -54,7 +53,7 @@ gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token, co
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
     else if (strncmp(meta_type_name(m, META_TYPE_DEF, row), "<>c", 3) == 0) {
         uint32_t first = meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_METHODS);
-        uint32_t end = methods_end(m, row);
+        uint32_t end = meta_methods_end(m, row);
         one = end > first && end - first <= METHODS_MAX;
         for (uint32_t i = first; one && i < end && m->w.st == GCD_OK; i++)
             one = take(m, meta_string(&m->t, meta_cell(&m->t, META_METHOD_DEF, i, METHOD_NAME)));

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "resolve/resolve.h"
 
 #define LAMBDA_METHOD_MAX 512u /* a longer name is not noted */
@@ -106,20 +107,50 @@ static gcd_status note_lambdas(struct resolve *r, struct gcd_type *t, struct gcd
                : GCD_OK;
 }
 
+/* Nobody has to look into the methods of the framework. */
+static bool is_framework(struct gcd_metadata *m)
+{
+    const char *assembly = gcd_metadata_identity(m)->assembly_name;
+    return gcd_text_begins(assembly, "System.") || gcd_text_begins(assembly, "Microsoft.");
+}
+
+/* The methods that become delegates, then the events. */
+static gcd_status note_members(struct resolve *r, struct gcd_type *t, struct gcd_metadata *m,
+                               uint32_t token, struct gcd_error *err)
+{
+    const char *members = "";
+    char *both = NULL;
+    size_t n = 0, room = 0;
+    gcd_status st = is_framework(m) ? GCD_OK : gcd_metadata_delegates(m, token, &members, err);
+    for (unsigned i = 0; i < 2 && st == GCD_OK; i++) {
+        size_t more = strlen(members);
+        if (more > 0 && !gcd_vec_reserve(r->alloc, &both, &room, n + more, 1, SIZE_MAX))
+            st = gcd_fail_nomem(err, "completing names");
+        else if (more > 0)
+            memcpy(both + n, members, more);
+        n += more;
+        if (i == 0 && st == GCD_OK)
+            st = gcd_metadata_events(m, token, &members, err);
+    }
+    if (st == GCD_OK && n > 0)
+        st = heap_text(r->d->heap, both, n, &t->events, err);
+    gcd_mem_free(r->alloc, both, room);
+    return st;
+}
+
 /* Only of objects, not of arrays.  A module that cannot tell may still have the names. */
 static gcd_status note_events(struct resolve *r, struct gcd_type *t,
                               const struct gcd_type *definition, struct gcd_metadata *m,
                               struct gcd_error *err)
 {
-    const char *events;
     struct gcd_error own = GCD_ERROR_INIT;
     if (definition->id != t->id || t->objects == 0)
         return GCD_OK;
-    gcd_status st = gcd_metadata_events(m, definition->name_token, &events, &own);
-    if (st != GCD_OK)
-        return gcd_only_fatal(st, &own, err);
-    return events[0] != '\0' ? heap_text(r->d->heap, events, strlen(events), &t->events, err)
-                             : note_lambdas(r, t, m, definition->name_token, err);
+    GCD_TRY(note_lambdas(r, t, m, definition->name_token, err));
+    if (t->events != NULL)
+        return GCD_OK;
+    gcd_status st = note_members(r, t, m, definition->name_token, &own);
+    return st == GCD_OK ? GCD_OK : gcd_only_fatal(st, &own, err);
 }
 
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m,

@@ -214,6 +214,8 @@ static gcd_status type_text(struct gcd_metadata *m, uint32_t token, struct tb_by
     const char *events = "", *method = "";
     if (st == GCD_OK && (st = gcd_metadata_lambda_method(m, token, &method, err)) == GCD_OK)
         put(ret, method);
+    if (st == GCD_OK && (st = gcd_metadata_delegates(m, token, &method, err)) == GCD_OK)
+        put(ret, method);
     if (st == GCD_OK && (st = gcd_metadata_events(m, token, &events, err)) == GCD_OK &&
         events[0] != '\0') {
         put(ret, " has ");

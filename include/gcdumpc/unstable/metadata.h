@@ -155,6 +155,15 @@ GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t t
 GCD_MUST_CHECK gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token,
                                                      const char **ret, struct gcd_error *err);
 
+/*
+ * The methods of type TOKEN that its own methods make delegates of: "Abort &System.Action;", with
+ * the type of the delegate as reflection spells it, without arguments.  In this form it can follow
+ * or precede the text of gcd_metadata_events.  "" = none, or too many.  Valid until the next call
+ * on M.  GCD_E_ARG: TOKEN is no type definition of M.
+ */
+GCD_MUST_CHECK gcd_status gcd_metadata_delegates(struct gcd_metadata *m, uint32_t token,
+                                                 const char **ret, struct gcd_error *err);
+
 /* The IL offsets from FIRST up to, but not including, END. */
 struct gcd_il_range {
     uint32_t first, end;

@@ -379,6 +379,50 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
     return n > 0;
 }
 
+/* Is it a delegate that a callback of KIND is given as? */
+static bool is_callback(enum gcd_suspect_kind kind, const char *delegate, size_t n)
+{
+    static const struct {
+        enum gcd_suspect_kind kind;
+        const char *delegate;
+    } callbacks[] = {
+        { GCD_SUSPECT_CANCELLATION, "System.Action" },
+        { GCD_SUSPECT_CANCELLATION, "System.Action`1" },
+        { GCD_SUSPECT_CANCELLATION, "System.Action`2" },
+        { GCD_SUSPECT_TIMERS, "System.Threading.TimerCallback" },
+        { GCD_SUSPECT_TIMERS, "System.Timers.ElapsedEventHandler" },
+    };
+    for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
+        if (callbacks[i].kind == kind && strlen(callbacks[i].delegate) == n &&
+            memcmp(callbacks[i].delegate, delegate, n) == 0)
+            return true;
+    return false;
+}
+
+/* ".Abort": the only method of WHO that it makes a callback of KIND of; nothing if there are
+ * several or none.  What is written of a method is in gcd_metadata_delegates. */
+static void put_callback(struct suspect_words *s, enum gcd_suspect_kind kind, uint32_t who)
+{
+    const char *method = NULL, *end;
+    size_t length = 0;
+    for (const char *p = gcd_graph_summary(s->w->g)->types[who].events; p != NULL && *p != '\0';
+         p = end + 1) {
+        const char *space = strchr(p, ' ');
+        end = strchr(p, ';');
+        if (end == NULL || space == NULL || space > end)
+            break;
+        if (space[1] != '&' || !is_callback(kind, space + 2, (size_t)(end - space - 2)))
+            continue;
+        size_t n = (size_t)(space - p);
+        if (*p == '<' || (method != NULL && (n != length || memcmp(p, method, n) != 0)))
+            return;
+        method = p;
+        length = n;
+    }
+    if (method != NULL)
+        suspects_put(s, ".%.*s", (int)length, method);
+}
+
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -387,6 +431,7 @@ void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const
     if (p->held[0].objects == p->objects) {
         suspects_put(s, ", all%s", how);
         suspects_put_who(s, p->held[0].type);
+        put_callback(s, p->kind, p->held[0].type);
         return;
     }
     bool one = p->held[0].objects >= p->objects - p->objects / HOLDER_PART;
@@ -397,6 +442,7 @@ void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const
         suspects_put_number(s, p->held[i].objects);
         suspects_put(s, "%s%s", i == 0 ? " of them" : "", how);
         suspects_put_who(s, p->held[i].type);
+        put_callback(s, p->kind, p->held[i].type);
         if (one && (p->held_count == 1 || !suspects_is_holder(x, 1)))
             return;
         suspects_put_holder_bytes(s, x, i, " (");
