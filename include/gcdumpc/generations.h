@@ -9,6 +9,7 @@
 #ifndef GCDUMPC_GENERATIONS_H
 #define GCDUMPC_GENERATIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,20 @@ GCD_API void gcd_generations_free(struct gcd_generations *s);
  */
 GCD_API unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address,
                                       size_t *hint);
+
+/*
+ * Frozen objects are literals and types in the program's file or in the NonGC heap, which code
+ * holds: no root reaches them, but they live.  Makes generations that tell those from others that
+ * no root reaches; *RET is NULL if that cannot be told, because the dump has no ranges, is
+ * incomplete, or has GUESSED_ROOTS (gcd_dominators_pseudo_roots).  GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_frozen_new(const struct gcd_summary *summary,
+                                                 uint32_t guessed_roots,
+                                                 const struct gcd_alloc *alloc,
+                                                 struct gcd_generations **ret,
+                                                 struct gcd_error *err);
+/* Is the object at ADDRESS, which no root reaches, frozen?  S may be NULL.  HINT: as above. */
+GCD_API bool gcd_is_frozen(const struct gcd_generations *s, uint64_t address, size_t *hint);
 
 /* Counts an object. */
 GCD_API void gcd_generations_add(struct gcd_generations *s, uint64_t address, uint64_t size_bytes);

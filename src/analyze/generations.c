@@ -90,3 +90,18 @@ const struct gcd_generation *gcd_generations_get(const struct gcd_generations *s
 {
     return &s->items[number];
 }
+
+gcd_status gcd_frozen_new(const struct gcd_summary *summary, uint32_t guessed_roots,
+                          const struct gcd_alloc *alloc, struct gcd_generations **ret,
+                          struct gcd_error *err)
+{
+    *ret = NULL;
+    if (summary->range_count == 0 || !summary->verdict.complete || guessed_roots > 0)
+        return GCD_OK;
+    return gcd_generations_new(summary, alloc, ret, err);
+}
+
+bool gcd_is_frozen(const struct gcd_generations *s, uint64_t address, size_t *hint)
+{
+    return s != NULL && gcd_generations_find(s, address, hint) == GCD_GENERATION_NONE;
+}

@@ -86,6 +86,32 @@ static void ranges_are_found_in_any_order(void **state)
     tb_done(&t);
 }
 
+/* Which objects are frozen is known only of a complete dump with ranges and roots. */
+static void frozen_objects(void **state)
+{
+    (void)state;
+    static const struct gcd_range range = { 0x1000, 0x40, 0x1000, 0 };
+    for (unsigned i = 0; i < 3; i++) {
+        struct tb t;
+        struct gcd_input *in;
+        struct gcd_dump *d = with_ranges(&range, i != 1, 8, &t, &in);
+        struct gcd_summary s = *gcd_dump_summary(d);
+        struct gcd_generations *ages;
+        size_t hint = 0;
+        s.verdict.complete = i != 2;
+        assert_int_equal(gcd_frozen_new(&s, 0, NULL, &ages, &err), GCD_OK);
+        assert_int_equal(ages != NULL, i == 0);
+        assert_int_equal(gcd_is_frozen(ages, 0x9000, &hint), i == 0);
+        assert_false(gcd_is_frozen(ages, 0x1000, &hint));
+        gcd_generations_free(ages);
+        assert_int_equal(gcd_frozen_new(&s, 1, NULL, &ages, &err), GCD_OK);
+        assert_null(ages);
+        gcd_dump_free(d);
+        gcd_input_free(in);
+        tb_done(&t);
+    }
+}
+
 static void alignment_is_that_of_the_process(void **state)
 {
     (void)state;
@@ -260,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_found_in_any_order),
+        cmocka_unit_test(frozen_objects),
         cmocka_unit_test(alignment_is_that_of_the_process),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(a_real_heap),

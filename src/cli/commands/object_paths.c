@@ -59,6 +59,18 @@ static json_t *json_head(const struct cli_dump *d, const struct answer_of_paths 
     return o;
 }
 
+static bool is_frozen(const struct cli_dump *d, const struct gcd_paths *p, uint32_t object)
+{
+    struct gcd_generations *ages = NULL;
+    size_t hint = 0;
+    struct gcd_error err = GCD_ERROR_INIT;
+    bool frozen =
+        gcd_frozen_new(cli_summary(d), gcd_paths_pseudo_roots(p), NULL, &ages, &err) == GCD_OK &&
+        gcd_is_frozen(ages, gcd_graph_node_address(d->graph, object), &hint);
+    gcd_generations_free(ages);
+    return frozen;
+}
+
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
                                const struct gcd_paths *p, uint32_t object)
 {
@@ -77,9 +89,11 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     gcd_status st = answer_object_paths(&of, &titled.answer, &err);
     char number[ANSWER_OBJECT_BYTES];
     if (st == GCD_OK && answer_plain_rows(titled.answer) == 0)
-        cli_say(d->subject, "no root leads to the object %s, a %s",
+        cli_say(d->subject, "no root leads to the object %s, a %s%s",
                 answer_object_text(d->graph, object, number),
-                gcd_names_get(d->names, gcd_graph_node_type(d->graph, object)));
+                gcd_names_get(d->names, gcd_graph_node_type(d->graph, object)),
+                is_frozen(d, p, object) ? ": it is frozen, a literal or type that only code holds"
+                                        : "");
     enum cli_exit e =
         st != GCD_OK
             ? cli_fail(d->subject, &err)

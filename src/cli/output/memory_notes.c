@@ -33,8 +33,7 @@ static bool add_up(const struct gcd_graph *g, const struct gcd_paths *p,
         uint32_t type = gcd_graph_node_type(g, node);
         if (gcd_paths_parent(p, node) != GCD_NODE_NONE)
             continue;
-        if (ages != NULL && gcd_generations_find(ages, gcd_graph_node_address(g, node), &hint) ==
-                                GCD_GENERATION_NONE) {
+        if (gcd_is_frozen(ages, gcd_graph_node_address(g, node), &hint)) {
             ret->frozen_objects++;
             ret->frozen_bytes += gcd_graph_node_size(g, node);
             continue;
@@ -69,8 +68,7 @@ enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cl
     ret->known = gcd_paths_pseudo_roots(paths) == 0;
     const struct gcd_summary *s = cli_summary(d);
     struct gcd_generations *ages = NULL;
-    bool ok = !ret->known || s->range_count == 0 || !s->verdict.complete ||
-              gcd_generations_new(s, NULL, &ages, &err) == GCD_OK;
+    bool ok = gcd_frozen_new(s, gcd_paths_pseudo_roots(paths), NULL, &ages, &err) == GCD_OK;
     ok = ok && (!ret->known || add_up(d->graph, paths, ages, ret));
     gcd_generations_free(ages);
     gcd_paths_free(own);

@@ -456,8 +456,7 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
     return st;
 }
 
-/* Objects outside the memory of the collector are literals and types that code holds: no root
- * reaches them, but they live. */
+/* What roots reach, and frozen objects. */
 static gcd_status count_alive(struct html_data *h, struct gcd_error *err)
 {
     const struct gcd_summary *s = gcd_graph_summary(h->g);
@@ -465,13 +464,10 @@ static gcd_status count_alive(struct html_data *h, struct gcd_error *err)
     size_t hint = 0;
     h->alive_objects = h->reachable_objects;
     h->alive_bytes = h->reachable_bytes;
-    if (s->range_count == 0 || !s->verdict.complete || h->pseudo_roots > 0)
-        return GCD_OK;
-    GCD_TRY(gcd_generations_new(s, &h->alloc, &ages, err));
-    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++)
+    GCD_TRY(gcd_frozen_new(s, h->pseudo_roots, &h->alloc, &ages, err));
+    for (uint32_t node = 0; ages != NULL && node < gcd_graph_node_count(h->g); node++)
         if (gcd_dominators_parent(h->dominators, node) == GCD_NODE_NONE &&
-            gcd_generations_find(ages, gcd_graph_node_address(h->g, node), &hint) ==
-                GCD_GENERATION_NONE) {
+            gcd_is_frozen(ages, gcd_graph_node_address(h->g, node), &hint)) {
             h->alive_objects++;
             gcd_add_saturating(&h->alive_bytes, gcd_graph_node_size(h->g, node));
         }
