@@ -49,6 +49,13 @@ class Core(unittest.TestCase):
             kind, _, at, address, _, size, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, off + 56 * i)
             yield off + 56 * i, kind, at, address, size
 
+    def test_variables_of_generic_classes(self):
+        r = run(PROGRAM, "sql", CORE, "SELECT class, label, t.name FROM roots r JOIN types t ON t.id = r.type_id"
+                                      " WHERE kind = 'static' AND class LIKE '%<HeapLab.Book>'", "--csv")
+        self.assertEqual(r.stdout.decode().splitlines()[1:],
+                         ['"System.Collections.Generic.EqualityComparer<HeapLab.Book>","System.Collections.Generic.EqualityComparer<HeapLab.Book>.Default",'
+                          '"System.Collections.Generic.ObjectEqualityComparer<HeapLab.Book>"'])
+
     def test_stacks_are_those_of_threads_with_names(self):
         r = run(PROGRAM, "sql", CORE, "SELECT DISTINCT name, label FROM roots WHERE label IS NOT NULL AND kind = 'stack' ORDER BY id", "--csv")
         self.assertEqual(r.stdout.decode().splitlines()[1:], THREADS)

@@ -71,6 +71,8 @@ class Core(LiveTest):
         threads = self.gcdumpc("sql", core, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'", "--no-modules").stdout
         self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker"$')
         self.assertRegex(threads, rf"(?m)^ +{target.pid}$")     # the first thread, which has no name
+        generic = self.gcdumpc("sql", core, "SELECT class FROM roots WHERE label LIKE '%EqualityComparer<%>.Default'", "--no-modules").stdout
+        self.assertEqual("HeapLab.Book>" in generic, '"runtime":"8.' not in json.dumps(target.counts(), separators=(",", ":")), generic)
         fields = self.gcdumpc("retained", core, "--by-field", "--sysroot", os.path.dirname(core)).stdout    # from the core file alone
         self.assertRegex(fields, r" 4999  HeapLab\.Node\.Next\n")
         self.assertGreater(json.loads(self.gcdumpc("info", core, "--json").stdout)["names"]["types_with_fields"], len(counts["types"]) * 0.9)

@@ -112,6 +112,8 @@ struct clr_dependent {
 struct clr_static {
     uint64_t object, address;
     const char *field, *class_name;
+    const char *spelled; /* the class, in C# */
+    uint32_t type;       /* instance of a generic class that declares it, else CLR_NONE */
 };
 /* A thread whose stack was read. */
 struct clr_thread {

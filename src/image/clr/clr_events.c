@@ -567,7 +567,7 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
     const struct clr_static *s = &e->c->statics[e->next++];
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
     char label[2048];
-    (void)snprintf(label, sizeof label, "%s.%.255s", s->class_name, s->field);
+    (void)snprintf(label, sizeof label, "%s.%.255s", s->spelled, s->field);
     gcd_put_le(&w, s->address, 8);
     gcd_put_utf16z(&w, s->field, strnlen(s->field, 255));
     put_text(&w, s->class_name);

@@ -198,14 +198,9 @@ static gcd_status identify(struct clr *c, struct clr_module *to, struct gcd_meta
     return keep(c, id->assembly_name, strlen(id->assembly_name), &to->assembly, err);
 }
 
-struct of_module {
-    uint64_t module; /* the first: gcd_sort_by_u64 */
-    uint64_t type;
-};
-
 /* Is this metadata that of the loaded module?  A gcore or kernel core has no MVID: each class must
  * extend the same one as in the image. */
-static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct of_module *list,
+static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct clr_of_module *list,
                           size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -228,7 +223,7 @@ static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct of
 }
 
 /* The metadata of a module that the image lacks, from its file. */
-static bool open_file(struct clr *c, struct clr_module *module, const struct of_module *list,
+static bool open_file(struct clr *c, struct clr_module *module, const struct clr_of_module *list,
                       size_t n, struct clr_metadata *ret)
 {
     const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
@@ -250,7 +245,7 @@ static bool open_file(struct clr *c, struct clr_module *module, const struct of_
     return false;
 }
 
-static gcd_status name_module(struct clr *c, const struct of_module *list, size_t n,
+static gcd_status name_module(struct clr *c, const struct clr_of_module *list, size_t n,
                               struct gcd_error *err)
 {
     uint32_t number = gcd_idmap_get(&c->module_by_id, list->module);
@@ -267,7 +262,7 @@ static gcd_status name_module(struct clr *c, const struct of_module *list, size_
     for (size_t i = 0; i < n && st == GCD_OK; i++)
         st = name_definition(c, m.m, &c->types[list[i].type], err);
     if (st == GCD_OK)
-        st = clr_static_fields(c, &c->modules[number], m.m, err);
+        st = clr_static_fields(c, &c->modules[number], list, n, m.m, err);
     clr_metadata_close(c, &m);
     return st;
 }
@@ -275,7 +270,7 @@ static gcd_status name_module(struct clr *c, const struct of_module *list, size_
 /* Opens each module once. */
 static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
 {
-    struct of_module *list = gcd_mem_new_uncleared(&c->alloc, c->type_count + 1, sizeof *list);
+    struct clr_of_module *list = gcd_mem_new_uncleared(&c->alloc, c->type_count + 1, sizeof *list);
     size_t n = 0;
     gcd_status st = GCD_OK;
     if (list == NULL)
@@ -284,7 +279,7 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
         if (c->types[i].known && !c->types[i].is_free) {
             st = add_module(c, c->types[i].module, err);
             if (c->types[i].token != 0)
-                list[n++] = (struct of_module){ .module = c->types[i].module, .type = i };
+                list[n++] = (struct clr_of_module){ .module = c->types[i].module, .type = i };
         }
     if (st == GCD_OK && !gcd_sort_by_u64(&c->alloc, list, n, sizeof *list))
         st = gcd_fail_nomem(err, "naming types");
@@ -468,5 +463,5 @@ gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
         t->outer = e->outer;
     }
     gcd_mem_free(&c->alloc, names, (c->type_count + 1) * sizeof *names);
-    return st;
+    return st == GCD_OK ? clr_name_static_classes(c, err) : st;
 }

@@ -18,8 +18,17 @@ struct clr_metadata {
 bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);
 void clr_metadata_close(struct clr *c, struct clr_metadata *m);
 
-/* clr_statics.c: adds the static variables of MODULE that hold objects. */
-gcd_status clr_static_fields(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
+struct clr_of_module {
+    uint64_t module; /* the first: gcd_sort_by_u64 */
+    size_t type;
+};
+
+/* clr_statics.c: adds the static variables of MODULE that hold objects, TYPES[N] of which are met;
+ * those of generic classes have no class name yet, */
+gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
+                             const struct clr_of_module *types, size_t n, struct gcd_metadata *m,
                              struct gcd_error *err);
+/* which this fills in, when types have their names. */
+gcd_status clr_name_static_classes(struct clr *c, struct gcd_error *err);
 
 #endif

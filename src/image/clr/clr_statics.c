@@ -5,6 +5,10 @@
  * offset into the statics of the class (.NET 9 and later: DynamicStaticsInfo before the auxiliary
  * data of the method table) or of the module (.NET 8: DomainLocalModule).  Tokens and names come
  * from the metadata; a FieldDesc is believed if its class, its token and its kind agree with them.
+ *
+ * Each instance of a generic class has variables of its own (.NET 9 and later), described by the
+ * FieldDescs of the instance whose code it shares.  Instances are those that objects of the heap,
+ * their base types and their arguments are of: a class without objects is not found.
  */
 #include <string.h>
 
@@ -14,6 +18,7 @@
 #include "base/signature.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
+#include "names/csharp.h"
 
 #define STATICS_MAX (UINT64_C(16) << 20)
 #define FIELDS_MAX  65536u /* of one class */
@@ -62,16 +67,17 @@ static uint64_t statics_of(struct clr *c, const struct clr_module *m, uint64_t t
     return auxiliary != 0 ? image_u64(c->image, auxiliary - STATICS_BYTES) & ~UINT64_C(1) : 0;
 }
 
-/* The FieldDesc of field TOKEN of a class; 0 = there is none. */
+/* The FieldDesc of field TOKEN of a class, or of an instance of it; 0 = there is none. */
 static uint64_t find_field(struct clr *c, uint64_t table, uint32_t token)
 {
     uint64_t class = image_u64(c->image, table + MT_CLASS);
-    if ((class & 1) != 0)
-        class = image_u64(c->image, (class & ~UINT64_C(1)) + MT_CLASS);
+    uint64_t shared = (class & 1) != 0 ? class & ~UINT64_C(1) : table;
+    if (shared != table)
+        class = image_u64(c->image, shared + MT_CLASS);
     uint64_t field = image_u64(c->image, class + CLASS_FIELDS);
     for (unsigned i = 0; field != 0 && i < FIELDS_MAX; i++, field += FIELD_BYTES) {
         uint64_t owner = image_u64(c->image, field);
-        if (owner != table)
+        if (owner != shared)
             return 0; /* the list of another class begins here */
         if ((image_u32(c->image, field + 8) & 0xffffff) == (token & 0xffffff))
             return field;
@@ -79,7 +85,14 @@ static uint64_t find_field(struct clr *c, uint64_t table, uint32_t token)
     return 0;
 }
 
-static gcd_status add_static(struct clr *c, uint64_t address, const char *class_name,
+/* The class that declares a variable. */
+struct declaring {
+    uint64_t table;
+    const char *name; /* of an instance of a generic class: not yet known */
+    uint32_t type;    /* such an instance, else CLR_NONE */
+};
+
+static gcd_status add_static(struct clr *c, uint64_t address, const struct declaring *by,
                              const char *field, struct gcd_error *err)
 {
     uint64_t object = image_u64(c->image, address);
@@ -89,7 +102,9 @@ static gcd_status add_static(struct clr *c, uint64_t address, const char *class_
                          sizeof *c->statics, STATICS_MAX))
         return gcd_fail_nomem(err, "reading static variables");
     struct clr_static *s = &c->statics[c->static_count];
-    *s = (struct clr_static){ .object = object, .address = address, .class_name = class_name };
+    *s = (struct clr_static){
+        .object = object, .address = address, .class_name = by->name, .type = by->type
+    };
     gcd_status st = gcd_textpool_add(&c->text, field, strlen(field), &s->field);
     if (st != GCD_OK)
         return gcd_fail(err, st, "cannot keep the names of static variables");
@@ -97,11 +112,11 @@ static gcd_status add_static(struct clr *c, uint64_t address, const char *class_
     return GCD_OK;
 }
 
-static gcd_status take_field(struct clr *c, const struct clr_module *module, uint64_t table,
-                             const struct gcd_static_field *f, const char *class_name,
+static gcd_status take_field(struct clr *c, const struct clr_module *module,
+                             const struct declaring *by, const struct gcd_static_field *f,
                              struct gcd_error *err)
 {
-    uint64_t desc = find_field(c, table, f->token), statics = statics_of(c, module, table);
+    uint64_t desc = find_field(c, by->table, f->token), statics = statics_of(c, module, by->table);
     uint32_t first = desc != 0 ? image_u32(c->image, desc + 8) : 0;
     uint32_t second = desc != 0 ? image_u32(c->image, desc + 12) : 0;
     uint32_t kind = second >> 27, offset = second & UINT32_C(0x7ffffff);
@@ -109,35 +124,93 @@ static gcd_status take_field(struct clr *c, const struct clr_module *module, uin
         (first & (FIELD_THREAD | FIELD_RVA)) != 0 ||
         (kind != ELEMENT_CLASS && kind != ELEMENT_VALUETYPE) || offset % 8 != 0)
         return GCD_OK;
-    return add_static(c, statics + offset, class_name, f->name, err);
+    /* variables of an instance lie in an array of the heap */
+    if (by->type != CLR_NONE && clr_region_at(c, statics + offset) == NULL)
+        return GCD_OK;
+    return add_static(c, statics + offset, by, f->name, err);
 }
 
-gcd_status clr_static_fields(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
+/* The same for all instances of the generic class with this token. */
+static gcd_status take_instances(struct clr *c, const struct clr_module *module,
+                                 const struct clr_of_module *types, size_t n,
+                                 const struct gcd_static_field *f, struct gcd_error *err)
+{
+    for (size_t i = 0; i < n && c->layout.module_statics == 0; i++) {
+        const struct clr_type *t = &c->types[types[i].type];
+        struct declaring by = { .table = t->id, .name = "", .type = (uint32_t)types[i].type };
+        if (t->token == (f->class_token & 0xffffff) && t->arg_count > 0 && t->rank == 0)
+            GCD_TRY(take_field(c, module, &by, f, err));
+    }
+    return GCD_OK;
+}
+
+/* ---- names of the classes ---- */
+
+static gcd_status keep_class(struct clr *c, const char *name, size_t n, const char **ret,
+                             struct gcd_error *err)
+{
+    gcd_status st = gcd_textpool_add(&c->text, name, n, ret);
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of static variables");
+}
+
+static gcd_status name_class(struct clr *c, struct clr_static *s, struct csharp *spelling,
+                             struct gcd_error *err)
+{
+    const struct clr_type *t = &c->types[s->type];
+    size_t outer = strlen(t->outer);
+    spelling->n = 0;
+    if ((outer > 0 && (!csharp_put(spelling, t->outer, outer) || !csharp_put(spelling, "+", 1))) ||
+        !csharp_put(spelling, t->raw_name, strlen(t->raw_name)))
+        return gcd_fail_nomem(err, "reading static variables");
+    GCD_TRY(keep_class(c, spelling->out, spelling->n, &s->class_name, err));
+    if (csharp_name(spelling, s->class_name, true) != GCD_OK)
+        return gcd_fail_nomem(err, "reading static variables");
+    return keep_class(c, spelling->out, spelling->n, &s->spelled, err);
+}
+
+gcd_status clr_name_static_classes(struct clr *c, struct gcd_error *err)
+{
+    struct csharp spelling;
+    gcd_status st = GCD_OK;
+    csharp_init(&spelling, &c->alloc);
+    for (size_t i = 0; i < c->static_count && st == GCD_OK; i++)
+        if (c->statics[i].type != CLR_NONE)
+            st = name_class(c, &c->statics[i], &spelling, err);
+        else
+            c->statics[i].spelled = c->statics[i].class_name;
+    csharp_done(&spelling);
+    return st;
+}
+
+gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
+                             const struct clr_of_module *types, size_t n, struct gcd_metadata *m,
                              struct gcd_error *err)
 {
     struct gcd_static_field f = { 0 };
     uint32_t class_token = 0;
-    const char *class_name = "";
-    uint64_t table = 0;
+    struct declaring by = { .name = "", .type = CLR_NONE };
     gcd_status st;
     struct gcd_error own = GCD_ERROR_INIT;
     while ((st = gcd_metadata_next_static(m, &f, &own)) == GCD_OK) {
         if (f.class_token != class_token) {
             class_token = f.class_token;
-            table = table_of_type(c, module, class_token & 0xffffff);
-            class_name = NULL;
+            by.table = table_of_type(c, module, class_token & 0xffffff);
+            by.name = NULL;
         }
-        if (table == 0 || f.thread_static)
+        if (f.thread_static)
             continue;
-        if (class_name == NULL) {
+        GCD_TRY(take_instances(c, module, types, n, &f, err));
+        if (by.table == 0)
+            continue;
+        if (by.name == NULL) {
             const char *name;
             if (gcd_metadata_name(m, class_token, NULL, 0, &name, &own) != GCD_OK)
                 continue;
-            st = gcd_textpool_add(&c->text, name, strlen(name), &class_name);
+            st = gcd_textpool_add(&c->text, name, strlen(name), &by.name);
             if (st != GCD_OK)
                 return gcd_fail(err, st, "cannot keep the names of static variables");
         }
-        GCD_TRY(take_field(c, module, table, &f, class_name, err));
+        GCD_TRY(take_field(c, module, &by, &f, err));
     }
     return st == GCD_E_NOMEM ? gcd_fail_nomem(err, "reading static variables") : GCD_OK;
 }
