@@ -120,10 +120,10 @@
  * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
  * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, fold (as in StepRow), objects and bytes before
  * and after; parents come first; changes of less than least_step bytes are left out.  calls: as in Heap, by the number of the step.
- * fields: what leads to a step, "_byUser", by its number.  newer: the newer dump as a whole.
+ * fields: what leads to a step, "_byUser", by its number.  newer: the newer dump as a whole.  dropped: steps are dominators.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
  *            other_rows: number[], steps: StepChange[], calls: [step: number, call: string][], fields: [step: number, field: string][],
- *            least_step: number, newer?: Heap}} Diff
+ *            least_step: number, newer?: Heap, dropped?: boolean}} Diff
  */
 
 // A quantity over several dumps: its trend (an index of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a
@@ -169,8 +169,16 @@ function parsed() {
   return all;
 }
 
+// The growth of suspects can be beside the newer dump, if another page has told it (compared.js).
+function withGrowth(/** @type {any} */ all) {
+  if (all.growths !== undefined) {
+    all.newer.suspects = all.growths.map((/** @type {any} */ g) => ({...all.newer.suspects[g.suspect], ...g}));
+  }
+  return all;
+}
+
 /** @type {Heap | Diff | Trend} */
-export const data = parsed();
+export const data = withGrowth(parsed());
 
 /** @type {Heap} */
 const none = /** @type {any} */ ({names: [], kinds: [], fields: [], calls: [], outer: [], types: [], tree: [], details: [], paths: [],

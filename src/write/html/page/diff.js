@@ -71,7 +71,7 @@ export function diffSummary(steps) {
     headline(steps),
     warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
     diff.newer?.suspects.some(s => s.worth) ? suspectLines(SHOWN) : largestGrowth(rows),
-    waitingLine(), ...noteLines(),
+    waitingLine(), ...noteLines(), diff.dropped ? el("p", {class: "muted"}, words.COMPARED_HERE) : null,
     el("div", {class: "columns"}, sideColumn("Older", before), sideColumn("Newer", after)),
     el("dl", {class: "stats"},
       tileOf(signed(after.bytes - before.bytes, bytes), "Objects take", words.beforeAndNow(bytes(before.bytes), bytes(after.bytes))),

@@ -87,6 +87,6 @@ export function diffPaths(steps) {
     const nodes = all ? steps : folded;
     tree.replace(nodes, wayOfGrowth(nodes));
   });
-  section("paths", "What holds it", words.leftOut(diff.least_step),
+  section("paths", "What holds it", words.leftOut(diff.least_step, diff.dropped === true),
     ...steps.length === 0 ? [el("p", {}, "Nothing has changed.")] : [el("p", {class: "actions"}, button), tree.element]);
 }

@@ -2,6 +2,24 @@
 // Elements.  Text enters the page only through text nodes and attributes, never as markup.
 import {bytes, count, exactBytes, share} from "./numbers.js";
 
+// Ends the listeners of the window and the document.
+const life = new AbortController();
+
+/**
+ * Listens to the window or the document until the page shows other data.
+ * @param {EventTarget} target
+ * @param {string} type
+ * @param {(event: Event) => void} listener
+ * @param {AddEventListenerOptions} [options]
+ */
+export function listen(target, type, listener, options) {
+  target.addEventListener(type, listener, {...options, signal: life.signal});
+}
+
+export function stopListening() {
+  life.abort();
+}
+
 /**
  * Attributes that are functions are listeners; attributes that are false, null or undefined are left out, and so are null children.
  * @template {keyof HTMLElementTagNameMap} K

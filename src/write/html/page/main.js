@@ -3,6 +3,8 @@ import {data} from "./data.js";
 import {diffHeading, diffSummary, hasNewer} from "./diff.js";
 import {stepTree} from "./diff_rows.js";
 import {diffPaths, diffTypes} from "./diff_tables.js";
+import {listen} from "./dom.js";
+import {dropPlace} from "./drop.js";
 import {generationSection, largestSection, rootSection} from "./heap_tables.js";
 import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
@@ -53,7 +55,7 @@ function build(jobs) {
       finish();
     }
   };
-  addEventListener("beforeprint", finish, {once: true});
+  listen(window, "beforeprint", finish, {once: true});
   afterFrame(() => {
     jobs.shift()?.();
     afterFrame(next);
@@ -111,7 +113,7 @@ if (data.kind === "trend") {
     document.body.classList.add("suspects-first");
     suspectSection("Suspects", warnings());
   }
-  summarySection(suspectsFirst);
+  summarySection(suspectsFirst, dropPlace());
   build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection,
     pathSection, siteSection, waitSection, rootSection, generationSection, places]);
 }

@@ -37,6 +37,11 @@ export function share(part, whole) {
   return percent > 0 && percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
+/** @param {number} part  from 0 to 1 */
+export function wholePercent(part) {
+  return `${(100 * part).toFixed(0)} %`;
+}
+
 /**
  * A share that is not rounded up to 100 %.
  * @param {number} part

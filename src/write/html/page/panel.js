@@ -2,7 +2,7 @@
 // One panel for anything: a type, a group of roots, a module, a suspect, one of the largest objects.
 import {heap} from "./data.js";
 import {changeFacts} from "./diff_facts.js";
-import {byId, copyButton, el} from "./dom.js";
+import {byId, copyButton, el, listen} from "./dom.js";
 import {heldTree, pathTree} from "./held.js";
 import {holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "./names.js";
@@ -227,8 +227,8 @@ export function panel(places) {
     title.focus({preventScroll: true});
   }
 
-  addEventListener("keydown", event => {
-    if (event.key === "Escape" && place.contains(document.activeElement)) {
+  listen(window, "keydown", event => {
+    if (event instanceof KeyboardEvent && event.key === "Escape" && place.contains(document.activeElement)) {
       close();
     }
   });

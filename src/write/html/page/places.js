@@ -1,6 +1,6 @@
 // @ts-check
 // The list of sections at the top: it marks the visible section, and a jump to a section is a step in the history.
-import {byId} from "./dom.js";
+import {byId, listen} from "./dom.js";
 import {change, watch} from "./state.js";
 
 export function places() {
@@ -25,16 +25,16 @@ export function places() {
     });
   }
 
-  addEventListener("scroll", () => {
+  listen(window, "scroll", () => {
     if (!waiting) {
       waiting = true;
       requestAnimationFrame(mark);
     }
   }, {passive: true});
-  document.addEventListener("click", event => {
+  listen(document, "click", event => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const id = (link?.getAttribute("href") ?? "").slice(1);
-    if (sections.some(s => s.id === id) && !event.ctrlKey && !event.metaKey) {
+    if (sections.some(s => s.id === id) && event instanceof MouseEvent && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       change({view: id});
       byId(id).scrollIntoView();

@@ -16,10 +16,21 @@ export function watchTypes(changed) {
   state.watchers.push(changed);
 }
 
+/**
+ * The rows of the small types, whose names are texts.
+ * @param {import("./data.js").Heap} of
+ * @returns {Promise<[string, ...any[]][]>}
+ */
+export function restOf({rest_packed: text}) {
+  if (text === undefined) {
+    return Promise.resolve([]);
+  }
+  const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
 async function expand() {
-  const packed = Uint8Array.from(atob(heap.rest_packed ?? ""), c => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  addTypes(JSON.parse(await new Response(stream).text()));
+  addTypes(await restOf(heap));
   heap.rest_types = [0, 0, 0];
   state.watchers.forEach(changed => changed());
   return true;

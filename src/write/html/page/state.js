@@ -5,6 +5,8 @@
 //   q, sort   search and order of the types         by, colour, picture, at, find    of the map
 //   all       also unchanged types of two dumps
 
+import {listen} from "./dom.js";
+
 /** @typedef {Record<string, string>} Values */
 
 /** @returns {Values} */
@@ -73,4 +75,4 @@ export function change(changes, small = false) {
   }
 }
 
-addEventListener("hashchange", () => use(fromAddress()));
+listen(window, "hashchange", () => use(fromAddress()));

@@ -152,8 +152,8 @@ export function waitingLine() {
   return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
 }
 
-// The suspects, unless they come FIRST and are above already, and the sizes of everything.
-export function summarySection(first = false) {
+// The suspects, unless they come FIRST and are above already, and the sizes of everything.  LAST: what comes behind them.
+export function summarySection(first = false, /** @type {HTMLElement | null} */ last = null) {
   const t = heap.totals;
   const dead = t.bytes - t.reachable_bytes;
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
@@ -179,5 +179,5 @@ export function summarySection(first = false) {
       ["Runtime", visible(p.runtime_version)], ["System", visible(p.os)], ["Architecture", visible(p.architecture)], ["Time", dumpTime()],
       ["Dump", words.whichDump(heap.loss.number, heap.loss.dumps)],
       ["Garbage collection", heap.gc.number > 0 ? `number ${heap.gc.number}` : ""],
-      ["GC heaps", heap.gc.heaps > 0 ? String(heap.gc.heaps) : ""], ...(heap.memory ? memoryFacts(heap.memory) : [])])));
+      ["GC heaps", heap.gc.heaps > 0 ? String(heap.gc.heaps) : ""], ...(heap.memory ? memoryFacts(heap.memory) : [])])), last);
 }

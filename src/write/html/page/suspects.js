@@ -181,7 +181,8 @@ function copies(s) {
  */
 export function suspectLines(most) {
   return el("ol", {class: "answers"}, ...shownSuspects().slice(0, most).map((s, i) => el("li", {},
-    s.counted && s.growth === undefined && heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
+    s.counted && s.growth === undefined && heap.suspects.length > 0 ?
+      el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
     el("strong", {}, ...headline(s, i)), ...sentences(s), ...allocatedIn(s), ...advice(s),
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));

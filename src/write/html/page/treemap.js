@@ -3,7 +3,7 @@
 // it, arrows move the focus to its neighbours, Escape zooms out.  A table below shows the same.  The elements are not <button>, because a browser
 // takes a third longer to lay them out, and there are hundreds.
 import {data, heap} from "./data.js";
-import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
+import {bytesCell, countCell, el, listen, named, shareCell, swatch} from "./dom.js";
 import {keyOf, linked} from "./links.js";
 import {COLOURINGS, colourOf, fitsName, longOf, originOf, shortOf} from "./names.js";
 import {largestFirst, leaf} from "./nodes.js";
@@ -463,8 +463,8 @@ export function treemap(views, look, atFirst = MOST) {
     [width, height] = [map.clientWidth, map.clientHeight];
     redraw();
   }).observe(map);
-  addEventListener("beforeprint", redraw);
-  addEventListener("afterprint", redraw);
+  listen(window, "beforeprint", redraw);
+  listen(window, "afterprint", redraw);
   return {parts: [toolbar, crumbLine, map, detail, legend, details],
           complete: () => {
             most = MOST;

@@ -1,6 +1,6 @@
 // @ts-check
 // The sentences of the page.  Views pass numbers and names, and get sentences.
-import {bytes, count, duration, exactBytes, growthText, partOf, plural, separated, share, signed} from "./numbers.js";
+import {bytes, count, duration, exactBytes, growthText, partOf, plural, separated, share, signed, wholePercent} from "./numbers.js";
 
 export const COMPLETE = "Every event of the dump arrived: all counts and sums agree.";
 export const INCOMPLETE = "All numbers on this page are lower limits or may be wrong, and so are shares.";
@@ -194,6 +194,38 @@ export function noSuspects(healthy, limit, consumer) {
 }
 
 export const BY_GROWTH = "What may be a leak, by what it has grown since the older dump. Whether it should is for you to say.";
+export const SECOND_DUMP = "What has grown? Compare with another dump";
+export const HOW_TO_COMPARE = "Drop the page of another dump of the program here (gcdumpc convert OTHER-FILE -o other.html), or choose it. " +
+  "Nothing leaves this page.";
+export const OTHER_PAGE = "Page of another dump";
+export const COMPARED_HERE = "Compared in this page, from what both pages have: reload it for one dump. gcdumpc diff OLDER-FILE FILE -o diff.html " +
+  "compares whole dumps.";
+
+/** @param {string} file */
+export function comparing(file) {
+  return `Comparing with ${file} …`;
+}
+
+/** @param {string} file */
+export function noPage(file) {
+  return `${file} is not a page of one dump written by gcdumpc.`;
+}
+
+/**
+ * @param {{place: string}} suspect
+ * @param {number} size  of what has come
+ * @param {number} part  of all growth
+ * @param {string} many  a type
+ * @param {number[]} objects  of it before and after
+ */
+export function suspectHasGrown({place}, size, part, many, [before, after]) {
+  const objects = many === "" ? "" : `${count(before)} -> ${count(after)} ${many}`;
+  const ofAll = part > 0 ? `, ${wholePercent(part)} of the growth` : "";
+  return {growth: size > 0 ? `${place}: ${objects}${objects === "" ? "" : ", "}+${bytes(size)}${ofAll}`
+            : `${place} has not grown${objects === "" ? "" : `: ${objects}`}`,
+          evidence: size > 0 ? "It grew between two dumps: a third one shows whether that goes on." : "It did not grow between the two dumps."};
+}
+
 export const NOT_GROWN = "No suspect has grown between the two dumps.";
 
 /** @param {string} text  "Carts: 10 -> 40 Cart, +1.8 MiB" */
@@ -313,9 +345,10 @@ export function keeps(n) {
   return `keeps ${bytes(n)}`;
 }
 
-/** @param {number} n  bytes; smaller changes are left out */
-export function leftOut(n) {
-  return "Shortest paths from the roots, merged by name: where the objects hang that have come or gone. " +
+/** @param {number} n  bytes; smaller changes are left out @param {boolean} dominators */
+export function leftOut(n, dominators) {
+  return (dominators ? "What keeps what alive, merged by name: where the objects hang that have come or gone. "
+                     : "Shortest paths from the roots, merged by name: where the objects hang that have come or gone. ") +
          (n > 1 ? `Steps that have changed by less than ${exactBytes(n)} are left out.` : "Steps that have not changed are left out.");
 }
 

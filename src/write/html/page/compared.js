@@ -1,0 +1,183 @@
+// @ts-check
+// What has grown since an older dump, from the data of the pages of both: as gcdumpc diff writes it into a page of two dumps.
+import {suspectHasGrown} from "./words.js";
+
+/** @typedef {import("./data.js").Heap} Heap */
+/** @typedef {import("./data.js").Suspect} Suspect */
+/** @typedef {[objects: number, bytes: number, retained: number]} Sizes */
+/** @typedef {{name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
+
+// Rows of the tree; a suspect is worth a word if it has this part of the growth.
+const STEPS = 8000;
+const WORTH = 0.1;
+const NONE = /** @type {Sizes} */ ([0, 0, 0]);
+
+/**
+ * The sizes of all types by name.
+ * @param {Heap} heap
+ * @param {[string, ...any[]][]} rest  the types that are compressed in the page
+ */
+export function typesByName(heap, rest) {
+  /** @type {Map<string, Sizes>} */
+  const types = new Map();
+  const add = (/** @type {string} */ name, /** @type {Sizes} */ [objects, bytes, retained]) => {
+    const before = types.get(name) ?? NONE;
+    types.set(name, [before[0] + objects, before[1] + bytes, before[2] + retained]);
+  };
+  heap.types.forEach(([name, , ...sizes]) => add(heap.names[name], [sizes[0], sizes[1], sizes[2]]));
+  rest.forEach(([name, , ...sizes]) => add(name, [sizes[0], sizes[1], sizes[2]]));
+  return types;
+}
+
+/**
+ * @param {[Heap, Heap]} heaps
+ * @param {Map<string, Sizes>[]} types
+ */
+function typeRows(heaps, types) {
+  // A type that is in one page alone may be one of those that the other page only counts.
+  const counted = heaps.map(heap => heap.other_types[0] > 0);
+  const other = [0, heaps[0].other_types[1], heaps[0].other_types[2], heaps[1].other_types[1], heaps[1].other_types[2]];
+  other[0] = Math.max(heaps[0].other_types[0], heaps[1].other_types[0]);
+  /** @type {[string, ...number[]][]} */
+  const rows = [];
+  for (const name of new Set([...types[0].keys(), ...types[1].keys()])) {
+    const [before, after] = types.map(one => one.get(name));
+    if ((before === undefined && counted[0]) || (after === undefined && counted[1])) {
+      [before ?? NONE, after ?? NONE].forEach(([objects, bytes], i) => {
+        other[1 + 2 * i] += objects;
+        other[2 + 2 * i] += bytes;
+      });
+    } else {
+      rows.push([name, ...before ?? NONE, ...after ?? NONE]);
+    }
+  }
+  return {rows: rows.sort((a, b) => (b[6] - b[3]) - (a[6] - a[3])), other_rows: other};
+}
+
+/**
+ * Adds the dominator tree of HEAP to the steps below ALL.
+ * @param {Step} all
+ * @param {Heap} heap
+ * @param {0 | 1} when
+ * @returns {number} the largest size that a missing step can have
+ */
+function addTree(all, heap, when) {
+  const calls = new Map(heap.calls);
+  const left = heap.tree.map(row => row[5] - row[3]);
+  /** @type {Step[]} */
+  const steps = [];
+  for (const [parent, number, , , objects, bytes, field = 0, fold = 0] of heap.tree) {
+    const kind = heap.kinds[number];
+    const name = kind === "s" ? `static variable ${heap.names[number]}` : heap.names[number];
+    const up = parent < 0 ? all : steps[parent];
+    const key = `${kind}${field > 0 ? heap.fields[field - 1] : ""}\n${name}`;
+    const step = up.below.get(key) ?? {name, field: field > 0 ? heap.fields[field - 1] : "", call: "", fold, below: new Map(),
+                                       sizes: /** @type {[Sizes, Sizes]} */ ([[0, 0, 0], [0, 0, 0]])};
+    step.call = calls.get(number) ?? step.call;
+    step.sizes[when][0] += objects;
+    step.sizes[when][1] += bytes;
+    up.below.set(key, step);
+    steps.push(step);
+    if (parent >= 0) {
+      left[parent] -= bytes;
+    }
+  }
+  return left.some(n => n > 0) ? heap.tree.reduce((least, row) => Math.min(least, row[5]), Infinity) : 1;
+}
+
+/** @param {Step} step */
+function changed({sizes: [before, after]}) {
+  return after[1] - before[1];
+}
+
+/**
+ * The steps that have changed by LEAST or more, each before those below it.
+ * @param {Step} all
+ * @param {number} least
+ */
+function stepsOf(all, least) {
+  /** @type {{depth: number, step: Step}[]} */
+  const found = [];
+  const open = [{depth: -1, step: all}];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const {depth, step} = at;
+    if (depth >= 0) {
+      found.push(at);
+    }
+    const below = [...step.below.values()].filter(one => Math.abs(changed(one)) >= least).sort((a, b) => changed(a) - changed(b));
+    open.push(...below.map(one => ({depth: depth + 1, step: one})));
+  }
+  return found;
+}
+
+/** @param {[Heap, Heap]} heaps */
+function stepRows(heaps) {
+  /** @type {Step} */
+  const all = {name: "", field: "", call: "", fold: 0, below: new Map(), sizes: [[0, 0, 0], [0, 0, 0]]};
+  let least = Math.max(addTree(all, heaps[0], 0), addTree(all, heaps[1], 1));
+  let found = stepsOf(all, least);
+  while (found.length > STEPS) {
+    least *= 2;
+    found = stepsOf(all, least);
+  }
+  const texts = (/** @type {"call" | "field"} */ key) => found.flatMap(({step}, i) => step[key] === "" ? [] : [[i, step[key]]]);
+  return {steps: found.map(({depth, step: {name, fold, sizes: [before, after]}}) => [depth, name, fold, before[0], before[1], after[0], after[1]]),
+          least_step: least, calls: texts("call"), fields: texts("field")};
+}
+
+/**
+ * By how many bytes a suspect has grown, and the objects of which there are more.
+ * @param {Suspect} s
+ * @param {[Heap, Heap]} heaps
+ * @param {Map<string, Sizes>[]} types
+ */
+function growthOf(s, heaps, types) {
+  const same = heaps[0].suspects.find(other => other.title === s.title && other.place === s.place);
+  const last = (s.path ?? []).filter(step => step[0] >= 0).at(-1);
+  const holder = last === undefined ? "" : heaps[1].names[last[0]];
+  const many = s.held.length > 0 && s.held[0][1] > 1 ? heaps[1].names[s.held[0][0]] : "";
+  const [before, after] = types.map(all => all.get(many) ?? NONE);
+  const [one, now] = types.map(all => all.get(holder) ?? NONE);
+  // The only object of its type keeps what its type keeps.
+  const grown = same !== undefined ? s.bytes - same.bytes : one[0] <= 1 && now[0] === 1 ? s.bytes - one[2]
+    : after[0] > before[0] ? Math.round(s.bytes * (after[0] - before[0]) / after[0]) : 0;
+  return {grown, many, objects: [before[0], after[0]]};
+}
+
+/**
+ * The suspects of the newer dump, the most grown first.
+ * @param {[Heap, Heap]} heaps
+ * @param {Map<string, Sizes>[]} types
+ */
+function growths(heaps, types) {
+  const all = Math.max(0, heaps[1].totals.bytes - heaps[0].totals.bytes);
+  return heaps[1].suspects.map((s, suspect) => {
+    const {grown, many, objects} = growthOf(s, heaps, types);
+    const part = all > 0 && grown <= all ? grown / all : 0;
+    return {suspect, grown, worth: grown > 0 && grown >= WORTH * all, ...suspectHasGrown(s, grown, part, many, objects)};
+  }).sort((a, b) => b.grown - a.grown);
+}
+
+/** @param {Heap} heap @param {string} file @returns {import("./data.js").Side} */
+function side({process, gc, totals, verdict}, file) {
+  return {name: file, title: process.name, program: process.command_line, process: process.pid, verdict,
+          ...gc.start_unix_ms === undefined ? {} : {unix_ms: timeOf(gc)},
+          objects: totals.objects, bytes: totals.bytes, retained: totals.reachable_bytes};
+}
+
+/** @param {import("./data.js").Collection} gc */
+export function timeOf({start_unix_ms: start = NaN, start_ns: after}) {
+  return start + Math.round(after / 1e6);
+}
+
+/**
+ * The data of a page of two dumps but for the newer one.
+ * @param {[Heap, Heap]} heaps  older, newer
+ * @param {[string, string]} files
+ * @param {Map<string, Sizes>[]} types  of both
+ */
+export function compared(heaps, files, types) {
+  const {rows, other_rows: others} = typeRows(heaps, types);
+  return {kind: "diff", gcdumpc: heaps[1].gcdumpc, retained: true, has_steps: true, dropped: true,
+          sides: [side(heaps[0], files[0]), side(heaps[1], files[1])], rows, other_rows: others, ...stepRows(heaps), growths: growths(heaps, types)};
+}
