@@ -49,6 +49,16 @@ function showInstead(text) {
   byId("content").focus({preventScroll: true});
 }
 
+/** The file of this page; its address may not be well-formed. */
+function ownFile() {
+  const [, name = ""] = /([^/]*)$/.exec(location.pathname) ?? [];
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 /** @param {File} file */
 async function compareWith(file) {
   const mine = heapIn(byId("data").textContent ?? "");
@@ -56,7 +66,7 @@ async function compareWith(file) {
   if (mine === null || other === null) {
     throw new TypeError("not the page of one dump");
   }
-  const name = decodeURIComponent(location.pathname.split("/").pop() ?? "");
+  const name = ownFile();
   // The dropped one is the older one, unless it was made later.
   const later = timeOf(other.heap.gc) > timeOf(mine.heap.gc);
   const [older, newer] = later ? [mine, other] : [other, mine];
