@@ -9,6 +9,10 @@
 
 #include <gcdumpc/unstable/metadata.h>
 
+#include "base/mem.h"
+#include "names/aot_definitions.h"
+#include "names/aot_names.h"
+
 #define MEMORY_MAX ((size_t)600 * 1024)
 
 static void check_status(gcd_status st, const struct gcd_error *err)
@@ -18,6 +22,24 @@ static void check_status(gcd_status st, const struct gcd_error *err)
     if (st != GCD_OK && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT && st != GCD_E_UNSUPPORTED &&
         st != GCD_E_LIMIT && st != GCD_E_NOMEM)
         fuzz_fail("an image is damaged, not read, or too much", err->msg);
+}
+
+/* Its types as Native AOT names them.  Many rows can have one long name, so this takes more memory
+ * than the queries. */
+static void ask_definitions(struct gcd_metadata *m)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct aot_definitions d;
+    aot_definitions_init(&d, &alloc);
+    check_status(aot_definitions_add(&d, m, &err), &err);
+    for (size_t i = 0; i < d.count; i++) {
+        const char *mangled = d.items[i].mangled,
+                   *name = aot_definition(&d, mangled, strlen(mangled));
+        if (strlen(mangled) >= AOT_SYMBOL_MAX || (name != NULL && name != d.items[i].name))
+            fuzz_fail("a mangled name is short, and finds its type", mangled);
+    }
+    aot_definitions_done(&d);
 }
 
 static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struct tb_bytes *text)
@@ -54,6 +76,7 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
             (il < range.first || il >= range.end))
             fuzz_fail("an instruction is in the range", "it is not");
     }
+    ask_definitions(m);
     st = metadata_text(m, text, &err);
     check_status(st, &err);
     gcd_metadata_free(m);
