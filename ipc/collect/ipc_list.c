@@ -72,7 +72,8 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* Adds PID with its data from /proc and the socket to ask; "" = none, for this REASON. */
+/* Adds PID with its data from /proc and the socket to ask; "" = none, for this REASON:
+ * GCD_ERROR_NO_SOCKET = it is known to be CoreCLR. */
 static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts,
                       const char *socket_path, enum gcd_error_reason reason, struct gcd_error *err)
 {
@@ -102,7 +103,7 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
         gcd_container_find(s->proc, pid, container);
         if (gcd_procfs_read(s->proc, pid, &target, NULL) == GCD_OK)
             p->inner_pid = target.inner_pid;
-        p->coreclr = gcd_procfs_is_coreclr(s->proc, pid);
+        p->coreclr = reason == GCD_ERROR_NO_SOCKET || gcd_procfs_is_coreclr(s->proc, pid);
     }
     p->container = copy(s, container);
     if (p->command_line == NULL || p->name == NULL || p->exe == NULL || p->socket_path == NULL ||

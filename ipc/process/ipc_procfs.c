@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/safe_open.h"
+#include "ipc/process/ipc_program.h"
 
 /* A small file of keys, such as meminfo; more is not read. */
 #define KEYS_BYTES 8192
@@ -414,12 +415,15 @@ static bool has_mapping(const char *proc, uint32_t pid, const char *file)
 }
 
 /* The runtimes to .NET 10 start a thread of their own kind first; .NET 11 has none that Native AOT
- * has not. */
+ * has not.  Its runtime is a library, or in a program that is one file, which exports what a
+ * debugger of CoreCLR looks for. */
 bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid)
 {
     static const char *const names[2] = { ".NET SynchManag", ".NET Finalizer" };
     unsigned found = threads_called(proc, pid, names);
-    return (found & 1) != 0 || (found != 0 && has_mapping(proc, pid, "/libcoreclr.so"));
+    return (found & 1) != 0 ||
+           (found != 0 && (has_mapping(proc, pid, "/libcoreclr.so") ||
+                           gcd_program_exports(proc, pid, "DotNetRuntimeInfo")));
 }
 
 bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)

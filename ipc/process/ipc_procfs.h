@@ -72,7 +72,7 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
 
 /* Is the runtime of process PID CoreCLR, whose heap can be read from its memory?  False when
- * unknown: from .NET 11 on it is known by its library, and its mappings may not be visible. */
+ * unknown: from .NET 11 on it is known by its library or program, which may not be visible. */
 bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid);
 
 /* Has process PID a socket among its first 4,096 descriptors, or can it not be told?  Without one

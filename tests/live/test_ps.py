@@ -8,7 +8,8 @@ import signal
 import subprocess
 import time
 
-from live_support import NOBODY, PROGRAM, SECONDS, LiveTest, Process, gclog_sums, heaplab, main, wait_for_lock
+from lab_programs import program
+from live_support import NOBODY, PROGRAM, SECONDS, LiveTest, Process, gclog_sums, heaplab, main, need, wait_for_lock
 from terminal import Terminal
 
 
@@ -53,6 +54,16 @@ class Ps(PsTest):
                     break
             self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Ways +Assembly +Command line$")
             self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{{7,}}  events, direct  HeapLab +{re.escape(heaplab())} --objects 5$")
+
+    def test_one_file_without_diagnostics(self):
+        """The runtime of .NET 11 is in the program, has no thread that Native AOT has not, and no socket."""
+        if os.geteuid() != 0:
+            self.skipTest("reading the memory of a process needs root")
+        with Process(program=need(program, "RuntimeAsyncLab", 11, "single"), DOTNET_EnableDiagnostics="0") as target:
+            self.assertEqual(target.line, "ready\n")
+            row = self.rows()[target.pid]
+            self.assertEqual((row["answer"], row["ways"]), ("no socket", ["direct"]))
+            self.gcdumpc("collect", "--pid", target.pid, "--direct", "-q", "-o", self.path("one.gcdump"))
 
     def test_a_stopped_process_is_not_waited_for(self):
         with Process() as a, Process() as b:
