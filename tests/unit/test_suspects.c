@@ -288,7 +288,8 @@ static void objects_of_one_type_held_by_handles(void **state)
     forget(a);
 }
 
-/* Mono holds its objects of reflection itself; one of them is in a variable, too. */
+/* Mono holds its objects of reflection itself; one of them is in a variable, too.  A made heap: no
+ * dump of Mono is in the repository. */
 static void reflection_of_mono(void **state)
 {
     (void)state;
