@@ -14,7 +14,7 @@
 
 static const struct answer_column field_columns[] = {
     COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("share", "Of live", ANSWER_SHARE),
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("label", "Field", ANSWER_TEXT),
     DETAIL("class", ANSWER_TEXT),

@@ -16,10 +16,10 @@
 /* ---- objects ---- */
 
 /* What put_object fills. */
-#define OBJECT_COLUMNS                                                                          \
-    COLUMN("retained_bytes", "Retained", ANSWER_BYTES), COLUMN("share", "Share", ANSWER_SHARE), \
-        COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("object", "Object", ANSWER_TEXT),        \
-        DETAIL("address", ANSWER_ADDRESS), DETAIL("node", ANSWER_COUNT),                        \
+#define OBJECT_COLUMNS                                                                            \
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES), COLUMN("share", "Of live", ANSWER_SHARE), \
+        COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("object", "Object", ANSWER_TEXT),          \
+        DETAIL("address", ANSWER_ADDRESS), DETAIL("node", ANSWER_COUNT),                          \
         COLUMN("type", "Type", ANSWER_TEXT)
 
 static const struct answer_column object_columns[] = {
@@ -503,7 +503,7 @@ gcd_status answer_exact(const struct answer_of_heap *of, struct answer **ret, st
 static const struct answer_column tree_columns[] = {
     FIELD("depth", ANSWER_COUNT),
     COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("share", "Of live", ANSWER_SHARE),
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
     COLUMN("type", "Type", ANSWER_TREE),
