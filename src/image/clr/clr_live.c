@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "image/clr/clr.h"
 
 #define PENDING_MAX      (UINT64_C(4) << 30)
@@ -12,8 +13,17 @@
 #define WEAK_FLAG        2u                  /* GCRootFlags */
 #define REGION_BYTES_MAX (UINT64_C(8) << 32) /* offsets / 8 have 32 bits */
 
+/* A word of a stack that nothing held when it was its turn. */
+struct guess {
+    uint64_t object; /* the first: gcd_sort_by_u64 */
+    uint64_t root;   /* its number */
+};
+
 struct marking {
     struct clr *c;
+    struct guess *guesses; /* [guess_count] sorted; used while SOURCE is followed */
+    size_t guess_count;
+    uint64_t source; /* the object of a word of a stack; 0 = others are followed */
     struct gcd_error *err;
     uint64_t steps;
     bool added; /* a region other than the one at hand has new objects */
@@ -30,6 +40,25 @@ static gcd_status add_pending(struct marking *k, struct clr_region *r, uint64_t 
     return GCD_OK;
 }
 
+/*
+ * SOURCE leads to ADDRESS, which was marked before: if that is the object of an earlier word of a
+ * stack, the word is not needed.  What it leads to does not include SOURCE, which was not marked
+ * when its turn came, so no cycle loses its last root.
+ */
+static void drop_guess(struct marking *k, uint64_t address)
+{
+    size_t low = 0, high = k->guess_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (k->guesses[mid].object < address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (; low < k->guess_count && k->guesses[low].object == address; low++)
+        k->c->roots[k->guesses[low].root].flags |= WEAK_FLAG;
+}
+
 /* Marks the object at ADDRESS; what is not in the heap is counted. */
 static gcd_status mark_object(struct marking *k, uint64_t address)
 {
@@ -38,8 +67,11 @@ static gcd_status mark_object(struct marking *k, uint64_t address)
         k->c->gaps.dangling++;
         return GCD_OK;
     }
-    if (clr_is_marked(r, address))
+    if (clr_is_marked(r, address)) {
+        if (k->source != 0 && k->source != address)
+            drop_guess(k, address);
         return GCD_OK;
+    }
     k->added = true;
     return add_pending(k, r, address);
 }
@@ -101,34 +133,70 @@ static gcd_status visit_dependents(struct marking *k)
     return GCD_OK;
 }
 
-/* All that strong roots hold, either those of which the runtime is certain or the words of stacks.
- */
-static gcd_status mark_strong(struct marking *k, bool guesses)
+/* All that roots hold of which the runtime is certain. */
+static gcd_status mark_certain(struct marking *k)
 {
     struct clr *c = k->c;
     for (size_t i = 0; i < c->root_count; i++)
-        if ((c->roots[i].flags & WEAK_FLAG) == 0 && c->roots[i].guess == guesses)
+        if ((c->roots[i].flags & WEAK_FLAG) == 0 && !c->roots[i].guess)
             GCD_TRY(mark_object(k, c->roots[i].object));
-    for (size_t i = 0; i < c->static_count && !guesses; i++)
+    for (size_t i = 0; i < c->static_count; i++)
         GCD_TRY(mark_object(k, c->statics[i].object));
     GCD_TRY(visit_all(k));
     return visit_dependents(k);
 }
 
+static gcd_status follow_guesses(struct marking *k)
+{
+    struct clr *c = k->c;
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < c->root_count && st == GCD_OK; i++) {
+        struct clr_root *r = &c->roots[i];
+        if (!r->guess || r->object == k->source) /* also on the stack of another thread */
+            continue;
+        if (is_live(c, r->object)) {
+            r->flags |= WEAK_FLAG;
+            continue;
+        }
+        k->source = r->object;
+        st = mark_object(k, r->object);
+        if (st == GCD_OK)
+            st = visit_all(k);
+    }
+    k->source = 0;
+    return st;
+}
+
+/* What only words of stacks hold. */
+static gcd_status mark_guesses(struct marking *k)
+{
+    struct clr *c = k->c;
+    size_t room = 0;
+    for (size_t i = 0; i < c->root_count; i++)
+        room += c->roots[i].guess && !is_live(c, c->roots[i].object);
+    k->guesses = gcd_mem_new_array(&c->alloc, room, sizeof *k->guesses);
+    if (k->guesses == NULL)
+        return gcd_fail_nomem(k->err, "finding what is alive");
+    for (size_t i = 0; i < c->root_count; i++)
+        if (c->roots[i].guess && !is_live(c, c->roots[i].object))
+            k->guesses[k->guess_count++] = (struct guess){ c->roots[i].object, i };
+    gcd_status st = gcd_sort_by_u64(&c->alloc, k->guesses, k->guess_count, sizeof *k->guesses)
+                        ? follow_guesses(k)
+                        : gcd_fail_nomem(k->err, "finding what is alive");
+    gcd_mem_free(&c->alloc, k->guesses, room * sizeof *k->guesses);
+    return st == GCD_OK ? visit_dependents(k) : st;
+}
+
 /*
- * A word of a stack becomes a weak root where other roots hold the object anyway.  A word left over
- * would else be a second way to the middle of a collection or chain, and nothing would hold it as a
- * whole.
+ * A word of a stack becomes a weak root where another root holds the object anyway, be it another
+ * such word.  A word left over would else be a second way to the middle of a collection or chain,
+ * and nothing would hold it as a whole.
  */
 static gcd_status mark_roots(struct marking *k)
 {
-    struct clr *c = k->c;
-    GCD_TRY(mark_strong(k, false));
-    for (size_t i = 0; i < c->root_count; i++)
-        if (c->roots[i].guess && is_live(c, c->roots[i].object))
-            c->roots[i].flags |= WEAK_FLAG;
     /* frozen objects live forever, and refer to frozen ones only */
-    return mark_strong(k, true);
+    GCD_TRY(mark_certain(k));
+    return mark_guesses(k);
 }
 
 /* ---- the walk before it ---- */

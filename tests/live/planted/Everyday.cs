@@ -264,7 +264,6 @@ public sealed class Dictation
 /// <summary>Hands out what came back.</summary>
 public sealed class EnvelopePool
 {
-    static readonly EnvelopePool s_pool = new();
     readonly Stack<Envelope> _free = new();
 
     public sealed class Envelope
@@ -274,12 +273,36 @@ public sealed class EnvelopePool
 
     Envelope Rent() => _free.Count > 0 ? _free.Pop() : new Envelope();
 
+    sealed class Desk
+    {
+        readonly EnvelopePool _pool = new();
+        readonly List<Envelope> _used = new();
+
+        public void Work(ManualResetEventSlim ready)
+        {
+            Send();
+            ready.Set();
+            Thread.Sleep(Timeout.Infinite);
+            GC.KeepAlive(this);
+        }
+
+        [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+        void Send()
+        {
+            for (int i = 0; i < 4_000; i++)
+                _used.Add(_pool.Rent());
+            foreach (Envelope sent in _used)
+                _pool._free.Push(sent);
+            _used.Clear();
+        }
+    }
+
+    /// <summary>Only the stack of a thread holds the pool.</summary>
     public static void Peak(int _)
     {
-        var used = new List<Envelope>();
-        for (int i = 0; i < 4_000; i++)
-            used.Add(s_pool.Rent());
-        used.ForEach(s_pool._free.Push);
+        var ready = new ManualResetEventSlim();
+        new Thread(() => new Desk().Work(ready)) { IsBackground = true }.Start();
+        ready.Wait();
     }
 }
 
