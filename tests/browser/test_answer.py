@@ -77,6 +77,28 @@ class Bar(PageTest):
         self.assertEqual([row[0] for row in self.rows("types")], ["System.Net.Pool"])
 
 
+class Names(PageTest):
+    def test_the_tree_has_short_names_and_the_whole_ones_on_hover_and_focus(self):
+        self.put("x.gclog", heap().encode())
+        page = self.show("x.gclog")
+        names = page.texts("#tree td.node .name")
+        self.assertIn("SessionStore", names)
+        self.assertNotIn("Shop.SessionStore", names)
+        row = "[...document.querySelectorAll('#tree tbody tr')].find(r => r.querySelector('.name').textContent === 'SessionStore')"
+        behind = f"getComputedStyle({row}.querySelector('.name'), '::after').content"
+        self.assertEqual(page.run(f"{row}.querySelector('.name').title"), "Shop.SessionStore")
+        self.assertEqual(page.run(behind), "none")
+        page.run(f"{row}.focus()")
+        self.assertIn("Shop.SessionStore", page.run(f"{behind} + {row}.querySelector('.name').title"))
+        self.assertNotEqual(page.run(behind), "none")
+
+    def test_the_panel_of_a_suspect_says_how_large_its_elements_are(self):
+        self.put("x.gclog", heap().encode())
+        page = self.show("x.gclog")
+        page.click("#summary .answers a")
+        self.assertEqual(page.text("#panel .explanation"), "24.0 MiB, 80.0 % of all: 256 Session objects, 96.0 KiB each")
+
+
 class Colours(PageTest):
     def test_only_what_is_in_the_bar_has_a_colour(self):
         """A thousand handlers that are below the limits are no suspect."""

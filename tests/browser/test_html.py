@@ -235,7 +235,8 @@ class Diff(PageTest):
         self.assertIn("HeapLab", page.text("h1"))
         self.assertIn("net8-wks.nettrace.gz", page.texts("#summary .side")[0])
         self.assertIn("net8-wks-two-dumps.nettrace.gz", page.texts("#summary .side")[1])
-        self.assertEqual(page.texts("body > nav li"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree"])
+        self.assertEqual(page.texts("body > nav li"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree",
+                                                         "Largest objects", "Waiting", "Roots", "Generations"])
         self.assertIn("+3,084", page.text("#summary"))
         self.assertIn("before 17,633", page.text("#summary"))
         self.assertEqual(page.text("#types [aria-sort]"), "Retained ±")

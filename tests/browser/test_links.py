@@ -311,7 +311,7 @@ class Calls(PageTest):
     def test_in_the_dominator_tree_but_not_among_types(self):
         page = self.strings()
         page.click("#tree .search button")               # all below
-        self.assertIn("async Shop.Rpc.Call", self.names("tree"))
+        self.assertIn("async Rpc.Call", self.names("tree"))
         self.assertFalse([name for name in page.texts("#types tbody th") if name.startswith("async")])
 
     def test_searched_by_both_names(self):

@@ -99,7 +99,7 @@ export function mapSection(dominatorTree, explanation = words.EXPLANATIONS.map) 
 
 /** @param {Node} dominatorTree */
 export function treeSection(dominatorTree) {
-  const tree = heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size");
+  const tree = heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size", true);
   section("tree", "Dominator tree", words.EXPLANATIONS.tree, ...withTools("tree-search", "Search the tree", tree));
   return (/** @type {Node[]} */ way) => tree.reveal(way);
 }

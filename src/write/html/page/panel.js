@@ -148,7 +148,7 @@ function ofSuspect(i, places, onlyContent = false) {
     return null;
   }
   const title = heap.suspects.length > 0 ? words.suspectTitle(i, s.title) : s.title;
-  return {title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
+  return {title, subtitle: words.holdsWhat(s, heap.totals.bytes, visible(s.what)), parts: [
     ...sentences(s), ...allocatedIn(s),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
     lastStep(s) < 0 ? null : inPlace(lastStep(s), places), onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};

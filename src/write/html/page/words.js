@@ -193,6 +193,11 @@ export function noSuspects(healthy, limit, consumer) {
          (consumer ? " The largest consumer is:" : "");
 }
 
+/** @param {{bytes: number}} suspect @param {number} whole @param {string} what  of which there are many, the average and the largest one */
+export function holdsWhat(suspect, whole, what) {
+  return `${bytes(suspect.bytes)}, ${share(suspect.bytes, whole)} of all${what === "" ? "" : `: ${what}`}`;
+}
+
 export const BY_GROWTH = "What may be a leak, by what it has grown since the older dump. Whether it should is for you to say.";
 export const SECOND_DUMP = "What has grown? Compare with another dump";
 export const HOW_TO_COMPARE = "Drop the page of another dump of the program here (gcdumpc convert OTHER-FILE -o other.html), or choose it. " +
