@@ -288,7 +288,7 @@ static gcd_status rehearse(struct direct *d, struct gcd_error *err)
         return GCD_OK;
     GCD_TRY(make_room(d, bytes, err));
     bool in_file = d->result.folder != NULL;
-    if (!in_file)
+    if (!in_file && !d->options->urgent) /* else its pages are made while the process is stopped */
         memset(d->copy, 0, d->copy_bytes);
     d->result.heap_bytes = bytes;
     if (d->options->urgent)
