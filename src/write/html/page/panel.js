@@ -7,7 +7,7 @@ import {heldTree, pathTree} from "./held.js";
 import {holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "./names.js";
 import {wayTo} from "./nodes.js";
-import {bytes, count, exactBytes, share, sum} from "./numbers.js";
+import {count, exactBytes, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
 import {linesOf} from "./sites.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
