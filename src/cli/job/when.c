@@ -2,7 +2,6 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,8 +79,7 @@ static enum cli_exit read_limit(struct cli_expression *x, struct cli_when_test *
         x->at++;
         return CLI_DONE;
     }
-    bool unit = isalpha((unsigned char)*x->at) && strncmp(x->at, "and", 3) != 0;
-    if (!unit)
+    if (*x->at == '\0' || strncmp(x->at, "and", 3) == 0)
         return t->limit > 0 && t->limit < LEAST_BYTES ? lacks_unit(x, t) : CLI_DONE;
     e = cli_expression_unit(x, &bytes);
     t->limit *= bytes;
