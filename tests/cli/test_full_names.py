@@ -192,7 +192,7 @@ class Mixed(FullNames):
 
     def test_the_page(self):
         self.done("diff", "bare", "more", "-o", "x.html")
-        compared, newer = self.get("x.html").decode().split('"newer":')
+        compared, newer = self.get("x.html").decode().split('"newer":{')
         self.assertIn("static variable s_all", compared)
         self.assertNotIn("Shop.Cache.s_all", compared)
         self.assertIn("the static variable Shop.Cache.s_all", newer)     # what only the newer dump knows
