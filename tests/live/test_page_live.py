@@ -29,7 +29,7 @@ LINES = {
 # The scenario with a field that holds the memory, and where the page says so before and after the class is opened.
 FIELD = "concurrent-dictionary"
 BEFORE = {"the path": ("#panel .path", "SessionStore._sessions"), "the map": ("#map .map", "_sessions: ConcurrentDictionary"),
-          "the tree": ("#tree", "_sessions: System.Collections.Concurrent.ConcurrentDictionary"), "largest objects": ("#largest", "SessionStore._sessions")}
+          "the tree": ("#tree", "_sessions: ConcurrentDictionary"), "largest objects": ("#largest", "SessionStore._sessions")}
 AFTER = {"what the variable holds": ("#panel", "_sessions: ConcurrentDictionary")}
 OF_CLASS = {"what the class refers to": ("#panel", " in _sessions")}
 # Outermost first: static variables, then types; those of the program are in no namespace of the framework.
