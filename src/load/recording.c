@@ -280,10 +280,9 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_i
 {
     bool others = plan->names || plan->memory || plan->sites || plan->own;
     struct adding a = { .begin = others ? 0 : plan->tail.end_off };
-    const struct gcd_new_events *events =
-        plan->sites || (plan->own && plan->tail.own_highest >= RECORDED_SITES)
-            ? &recorded_events_all
-            : &recorded_events;
+    const struct gcd_new_events *events = plan->sites || plan->tail.own_highest >= RECORDED_SITES
+                                              ? &recorded_events_all
+                                              : &recorded_events;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, &plan->tail, events, to, &a.to, err)
                                    : gcd_fail_nomem(err, "adding names to the recording");

@@ -221,6 +221,39 @@ static void names_can_be_added_again(void **state)
     free(bytes);
 }
 
+/* A recording of a memory image says which thread each stack is of; names that are added to it
+ * later come with that again. */
+static void threads_stay_when_names_are_added(void **state)
+{
+    (void)state;
+    size_t n, k, again, named = 0;
+    uint8_t *bytes = run_load(GCDUMPC_SOURCE "/traces/net10-core/heap.core.gz", &n);
+    struct opened core = open_walk(bytes, n, 0);
+    uint8_t *made = copy_of(&core, false, &k, NULL);
+    struct opened o = open_walk(made, k, 0);
+    invent_names(o.d, OUTER);
+    assert_int_equal(gcd_recording_names(o.d), GCD_RECORDING_NAMES_NEW);
+    uint8_t *copy = copy_of(&o, false, &again, NULL);
+    opened_done(&o);
+    o = open_walk(copy, again, 0);
+    const struct gcd_summary *was = gcd_dump_summary(core.d), *is = gcd_dump_summary(o.d);
+    assert_int_equal(is->verdict.reason_count, was->verdict.reason_count);
+    assert_int_equal(is->root_count, was->root_count);
+    for (size_t i = 0; i < is->root_count; i++) {
+        if (is->roots[i].kind != GCD_ROOT_STACK)
+            continue;
+        assert_string_equal(is->roots[i].name, was->roots[i].name);
+        assert_string_equal(is->roots[i].label, was->roots[i].label);
+        named += is->roots[i].name[0] != '\0';
+    }
+    assert_true(named > 0);
+    opened_done(&o);
+    opened_done(&core);
+    free(copy);
+    free(made);
+    free(bytes);
+}
+
 /* ---- a small recording ---- */
 
 static struct tb t;
@@ -616,6 +649,7 @@ int main(void)
         cmocka_unit_test(the_rest_is_copied),
         cmocka_unit_test(names_of_other_walks_are_not_taken),
         cmocka_unit_test(names_can_be_added_again),
+        cmocka_unit_test(threads_stay_when_names_are_added),
         cmocka_unit_test(names_fill_several_blocks),
         cmocka_unit_test(names_can_be_too_long),
         cmocka_unit_test(what_is_not_known_is_not_recorded),
