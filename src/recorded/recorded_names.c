@@ -413,7 +413,7 @@ static size_t put_layout(uint8_t *buffer, const struct gcd_type *t)
     return size_of(&w);
 }
 
-static bool is_named_thread(const struct gcd_root *r)
+static bool tells_thread(const struct gcd_root *r)
 {
     return r->kind == GCD_ROOT_STACK && r->id != 0 && r->label[0] != '\0';
 }
@@ -423,7 +423,7 @@ static size_t put_thread(uint8_t *buffer, const struct gcd_summary *s, size_t i)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
     const struct gcd_root *r = &s->roots[i];
-    if (!is_named_thread(r) || (i > 0 && is_named_thread(r - 1) && r[-1].id == r->id))
+    if (!tells_thread(r) || (i > 0 && tells_thread(r - 1) && r[-1].id == r->id))
         return 0;
     gcd_put_le(&w, r->id, 8);
     put_text(&w, r->name);

@@ -77,16 +77,16 @@ static void put_root(const struct tree *t, struct gcd_step_name name)
     const struct gcd_root_label *group =
         name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
     answer_text(t->answer, "root", group != NULL ? group->key : answer_root_key(root));
-    if (group != NULL)
+    if (group != NULL) {
         answer_text(t->answer, "step", name.group == GCD_GROUP_STATICS ? group->many : group->one);
-    else if (name.kind == GCD_STEP_VARIABLE && name.group != GCD_GROUP_STATICS) {
+    } else if (name.kind == GCD_STEP_VARIABLE && name.group != GCD_GROUP_STATICS) {
         answer_format(t->answer, "step", "%s \"%s\"", gcd_root_group_label(name.group)->one,
                       root->name);
-        answer_text(t->answer, "label", root->name);
-        return; /* there may be several of this name */
-    } else
+        answer_text(t->answer, "label", root->name); /* there may be several of this name */
+    } else {
         answer_root_label(t->answer, "step", t->paths.session, root);
-    answer_static(t->answer, t->paths.session, root);
+        answer_static(t->answer, t->paths.session, root);
+    }
 }
 
 static void put_type(const struct tree *t, const struct gcd_merged_step *s,

@@ -27,6 +27,7 @@
 
 #define CLR_NONE        UINT32_MAX
 #define CLR_KNOWN_TYPES 1024u /* a power of two */
+#define CLR_STRING_TEXT 12u   /* of a System.String: its UTF-16, with a final zero unit */
 
 /* Offsets that differ between versions; 0 where noted = not there. */
 struct clr_layout {

@@ -47,16 +47,9 @@ static gcd_status add_pending(struct marking *k, struct clr_region *r, uint64_t 
  */
 static void drop_guess(struct marking *k, uint64_t address)
 {
-    size_t low = 0, high = k->guess_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (k->guesses[mid].object < address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (; low < k->guess_count && k->guesses[low].object == address; low++)
-        k->c->roots[k->guesses[low].root].flags |= WEAK_FLAG;
+    size_t up_to = gcd_count_up_to(k->guesses, k->guess_count, sizeof *k->guesses, address);
+    for (; up_to > 0 && k->guesses[up_to - 1].object == address; up_to--)
+        k->c->roots[k->guesses[up_to - 1].root].flags |= WEAK_FLAG;
 }
 
 /* Marks the object at ADDRESS; what is not in the heap is counted. */

@@ -85,6 +85,13 @@ static uint64_t find_field(struct clr *c, uint64_t table, uint32_t token)
     return 0;
 }
 
+static gcd_status keep_text(struct clr *c, const char *text, size_t n, const char **ret,
+                            struct gcd_error *err)
+{
+    gcd_status st = gcd_textpool_add(&c->text, text, n, ret);
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of static variables");
+}
+
 /* The class that declares a variable. */
 struct declaring {
     uint64_t table;
@@ -105,9 +112,7 @@ static gcd_status add_static(struct clr *c, uint64_t address, const struct decla
     *s = (struct clr_static){
         .object = object, .address = address, .class_name = by->name, .type = by->type
     };
-    gcd_status st = gcd_textpool_add(&c->text, field, strlen(field), &s->field);
-    if (st != GCD_OK)
-        return gcd_fail(err, st, "cannot keep the names of static variables");
+    GCD_TRY(keep_text(c, field, strlen(field), &s->field, err));
     c->static_count++;
     return GCD_OK;
 }
@@ -146,13 +151,6 @@ static gcd_status take_instances(struct clr *c, const struct clr_module *module,
 
 /* ---- names of the classes ---- */
 
-static gcd_status keep_class(struct clr *c, const char *name, size_t n, const char **ret,
-                             struct gcd_error *err)
-{
-    gcd_status st = gcd_textpool_add(&c->text, name, n, ret);
-    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of static variables");
-}
-
 static gcd_status name_class(struct clr *c, struct clr_static *s, struct csharp *spelling,
                              struct gcd_error *err)
 {
@@ -162,10 +160,10 @@ static gcd_status name_class(struct clr *c, struct clr_static *s, struct csharp 
     if ((outer > 0 && (!csharp_put(spelling, t->outer, outer) || !csharp_put(spelling, "+", 1))) ||
         !csharp_put(spelling, t->raw_name, strlen(t->raw_name)))
         return gcd_fail_nomem(err, "reading static variables");
-    GCD_TRY(keep_class(c, spelling->out, spelling->n, &s->class_name, err));
+    GCD_TRY(keep_text(c, spelling->out, spelling->n, &s->class_name, err));
     if (csharp_name(spelling, s->class_name, true) != GCD_OK)
         return gcd_fail_nomem(err, "reading static variables");
-    return keep_class(c, spelling->out, spelling->n, &s->spelled, err);
+    return keep_text(c, spelling->out, spelling->n, &s->spelled, err);
 }
 
 gcd_status clr_name_static_classes(struct clr *c, struct gcd_error *err)
@@ -206,9 +204,7 @@ gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
             const char *name;
             if (gcd_metadata_name(m, class_token, NULL, 0, &name, &own) != GCD_OK)
                 continue;
-            st = gcd_textpool_add(&c->text, name, strlen(name), &by.name);
-            if (st != GCD_OK)
-                return gcd_fail(err, st, "cannot keep the names of static variables");
+            GCD_TRY(keep_text(c, name, strlen(name), &by.name, err));
         }
         GCD_TRY(take_field(c, module, &by, &f, err));
     }

@@ -12,12 +12,10 @@
 #include "image/clr/clr.h"
 #include "image/clr/clr_dac.h"
 
-#define THREAD_BYTES  1280u /* the handles are within, in .NET 8 to 11 */
-#define OBJECT_BYTES  128u  /* the field that leads back is within */
-#define SEARCHES_MAX  8u
-#define NAME_UNITS    256u
-#define STRING_LENGTH 8u
-#define STRING_TEXT   12u
+#define THREAD_BYTES 1280u /* the handles are within, in .NET 8 to 11 */
+#define OBJECT_BYTES 128u  /* the field that leads back is within */
+#define SEARCHES_MAX 8u
+#define NAME_UNITS   256u
 
 #define THREADS_MAX 1000000u
 
@@ -91,9 +89,8 @@ static gcd_status read_name(struct clr *c, struct clr_thread *t, struct gcd_erro
     clr_slots_begin(&slots, c, &o);
     while (clr_slots_next(&slots, &target, &slot))
         if (clr_region_at(c, target) != NULL && clr_object_at(c, target, &text, &st) &&
-            strcmp(c->types[text.type].raw_name, "System.String") == 0 &&
-            image_u32(c->image, target + STRING_LENGTH) > 0)
-            return image_text(c->image, target + STRING_TEXT, NAME_UNITS, &t->name, err);
+            strcmp(c->types[text.type].raw_name, "System.String") == 0)
+            return image_text(c->image, target + CLR_STRING_TEXT, NAME_UNITS, &t->name, err);
     return st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "reading the names of threads");
 }
 

@@ -6,8 +6,7 @@
 #include "base/mem.h"
 #include "image/clr/clr_events.h"
 
-#define STRING_BASE  22u /* bytes of an empty string, */
-#define STRING_TEXT  12u /* and where its text begins */
+#define STRING_BASE  22u /* bytes of an empty string */
 #define VECTOR_BASE  24u
 #define VECTOR_ITEMS 16u
 
@@ -46,12 +45,12 @@ static bool read_string(struct clr_events *e, const struct clr_object *o)
     uint64_t bytes = 2 * (uint64_t)units;
     values_hash_init(&h, options->key);
     v->content = (struct values_content){ .length = units };
-    if (!hash_rest(e, &h, o->address + STRING_TEXT, bytes, &v->content.hash))
+    if (!hash_rest(e, &h, o->address + CLR_STRING_TEXT, bytes, &v->content.hash))
         return false;
     if (options->kind != GCD_VALUES_STRINGS)
         return true;
     size_t begin = bytes < CLR_VALUE_BYTES ? (size_t)bytes : CLR_VALUE_BYTES;
-    if (bytes > CLR_VALUE_BYTES && !image_read(e->c->image, o->address + STRING_TEXT, v->units,
+    if (bytes > CLR_VALUE_BYTES && !image_read(e->c->image, o->address + CLR_STRING_TEXT, v->units,
                                                begin)) /* it has the end of the text */
         return false;
     v->content.bytes = values_characters(options, v->units, (uint32_t)(begin / 2), v->text);
