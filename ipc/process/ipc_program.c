@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cur.h"
 #include "base/mem.h"
 #include "ipc/process/ipc_discover.h"
 
@@ -16,14 +17,6 @@
 #define SECTIONS_MAX  128u
 #define TYPE_DYNSYM   11u
 #define NAMES_MAX     ((size_t)1 << 20)
-
-static uint64_t number_at(const uint8_t *p, size_t bytes)
-{
-    uint64_t n = 0;
-    while (bytes-- > 0)
-        n = n << 8 | p[bytes];
-    return n;
-}
 
 /* N bytes at OFF of FD, all of them? */
 static bool read_at(int fd, uint64_t off, void *ret, size_t n)
@@ -37,17 +30,17 @@ static bool find_names(int fd, uint64_t *ret_off, uint64_t *ret_bytes)
     uint8_t header[HEADER_BYTES], sections[SECTIONS_MAX * SECTION_BYTES];
     if (!read_at(fd, 0, header, sizeof header) || memcmp(header, "\177ELF\2\1", 6) != 0)
         return false;
-    size_t each = (size_t)number_at(header + 58, 2), count = (size_t)number_at(header + 60, 2);
+    size_t each = gcd_le16(header + 58), count = gcd_le16(header + 60);
     if (each != SECTION_BYTES || count > SECTIONS_MAX ||
-        !read_at(fd, number_at(header + 40, 8), sections, count * each))
+        !read_at(fd, gcd_le64(header + 40), sections, count * each))
         return false;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *s = sections + i * SECTION_BYTES;
-        size_t names = (size_t)number_at(s + 40, 4);
-        if (number_at(s + 4, 4) != TYPE_DYNSYM || names >= count)
+        size_t names = gcd_le32(s + 40);
+        if (gcd_le32(s + 4) != TYPE_DYNSYM || names >= count)
             continue;
-        *ret_off = number_at(sections + names * SECTION_BYTES + 24, 8);
-        *ret_bytes = number_at(sections + names * SECTION_BYTES + 32, 8);
+        *ret_off = gcd_le64(sections + names * SECTION_BYTES + 24);
+        *ret_bytes = gcd_le64(sections + names * SECTION_BYTES + 32);
         return true;
     }
     return false;
