@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 using System.Globalization;
+using System.Reflection;
 
 namespace WaitLab;
 
@@ -31,10 +32,22 @@ static class Program
         await Task.Delay(1500);
         GC.Collect();
         GC.Collect();
-        Console.WriteLine("ready");
         var lines = new TaskCompletionSource();
-        new Thread(() => { while (Console.ReadLine() != null) { } lines.SetResult(); }) { IsBackground = true }.Start();
+        new Thread(() => Serve(lines)) { IsBackground = true }.Start();
         await lines.Task;
         GC.KeepAlive(s_kept);
+    }
+
+    /* On a busy machine Main could still run when "ready" is read: only a task that continues something is awaited. */
+    static void Serve(TaskCompletionSource lines)
+    {
+        FieldInfo continuation = typeof(Task).GetField("m_continuationObject", BindingFlags.Instance | BindingFlags.NonPublic)!;
+        while (continuation.GetValue(lines.Task) == null)
+            Thread.Sleep(1);
+        Console.WriteLine("ready");
+        while (Console.ReadLine() != null)
+        {
+        }
+        lines.SetResult();
     }
 }
