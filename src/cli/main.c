@@ -125,6 +125,14 @@ static void fill_standard_descriptors(void)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+/* A message is one write: not a call for each byte, and not mixed with the lines of other programs
+ * that write to the same file. */
+static void write_whole_messages(void)
+{
+    static char buffer[8192]; /* longer than any message, and there when memory is exhausted */
+    (void)setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+}
+
 /* Names of commands in other tools. */
 static const struct {
     const char *word, *command;
@@ -287,6 +295,7 @@ static enum cli_exit start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    write_whole_messages();
     cli_set_signals();
     cli_json_prepare();
     int status = (int)start(argc, argv);

@@ -43,6 +43,16 @@ class OddOutput(CliTest):
         self.assertTrue(text.startswith(b"a 2 HeapLab "))
         self.assertGreater(len(text), 700000)
 
+    def test_a_message_is_one_write(self):
+        """Standard error keeps the ends of writes here.  Two programs with one file would mix the pieces of their lines."""
+        reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with reader:
+            with writer:
+                subprocess.run([os.environ["GCDUMPC"], "report", "nothing"], cwd=self.dir, stderr=writer, timeout=SECONDS, check=False)
+            writes = list(iter(lambda: reader.recv(65536), b""))
+        self.assertEqual(len(writes), 1, writes)
+        self.assertRegex(writes[0], rb"^gcdumpc: nothing: .*\n$")
+
     def test_the_input_as_standard_output(self):
         """-o - redirected into the input recording would destroy it."""
         before = self.get("in")

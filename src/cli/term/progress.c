@@ -88,7 +88,9 @@ void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
 
 void cli_progress_end(void)
 {
-    if (state.shown)
+    if (state.shown) {
         fputs("\r\033[K", stderr);
+        fflush(stderr); /* before what standard output shows */
+    }
     state.shown = false;
 }
