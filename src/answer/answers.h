@@ -11,6 +11,7 @@
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/duplicates.h>
 #include <gcdumpc/unstable/exceptions.h>
+#include <gcdumpc/unstable/field_values.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
@@ -98,6 +99,16 @@ extern const struct answer_shape answer_fields_shape;
  * names; TYPES NULL: of the program's own classes. */
 gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
                          struct gcd_error *err);
+
+/* ---- answer_field_values.c ---- */
+
+extern const struct answer_shape answer_field_values_shape;
+/* The living objects of TYPES by the value of FIELD, texts as far as they may be seen.
+ * GCD_E_NOT_FOUND: they have no such field. */
+gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
+                               struct answer **ret, struct gcd_error *err);
+/* Has A, of that shape, strings without their texts? */
+bool answer_lacks_texts(const struct answer *a);
 
 /* ---- answer_async.c ---- */
 

@@ -132,6 +132,7 @@ struct cli_view_args {
     const char *mine[CLI_MINE_MAX];
     bool full; /* all steps of paths */
     bool by_field;
+    const char *by_value; /* a field */
     enum cli_values values;                  /* which values are shown */
     bool findings;                           /* all kinds that were searched for */
     uint64_t share_percent;                  /* share of the heap that makes a suspect */

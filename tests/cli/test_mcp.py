@@ -355,6 +355,16 @@ class Tools(McpTest):
             rows = client.all("exceptions", "exceptions", limit=1)
             self.assertEqual([(r["type"], r["count"]) for r in rows], [(r["type"], r["count"]) for r in thrown["exceptions"]])
             self.assertEqual([r.get("text") for r in rows], [r["text"] if words else None for r in thrown["exceptions"]])
+            asked = {"type": "*.OverrideEventProvider", "field": "_providerName", "by": "value"}
+            rows = client.all("retained", "field_values", limit=3, **asked)
+            if words:
+                table = json.loads(self.done("retained", "texts.nettrace", "--type", asked["type"], "--by", asked["field"], "--json", "--show-values").text)
+                self.assertEqual([(r["text"], r["count"]) for r in rows], [(r["text"], r["count"]) for r in table["field_values"]])
+            else:
+                self.assertEqual([(r["type"], r["count"]) for r in rows], [("System.String", 8)])
+            self.assertIn("_providerName", client.error("retained", **{**asked, "field": "State"}))
+            self.assertIn('needs "field"', client.error("retained", type="x", by="value"))
+            self.assertIn("retained by value", client.error("retained", field="x"))
             if words:
                 text = next(r["text"] for r in want["strings"] if r["text"] and r["text"].isalnum())
                 self.assertEqual([r["text"] for r in client.call("strings", filter=text)["strings"]], [text])

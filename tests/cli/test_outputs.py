@@ -122,6 +122,9 @@ leaks core --no-modules --min-bytes 1 --top 3
 retained new --by-field --top 3
 retained core --no-modules --by-field --top 6 --human
 retained core --no-modules --by-field --csv --top 4
+retained core --type *OverrideEventProvider --by _providerName --top 3
+retained core --type *OverrideEventProvider --by _providerName --show-values --top 3
+retained core --type *OverrideEventProvider --by name
 retained core --no-modules --tree 3 --top 5
 retained evening --tree 2 --top 3 --json
 retained new --largest nonesuch

@@ -105,6 +105,45 @@ class Strings(CliTest):
         one, = ask("SELECT min(object_id) FROM strings WHERE text = 'System.Globalization.Invariant'", "--show-values")[0]
         self.assertEqual(ask(f"SELECT text FROM strings WHERE object_id IN ({one}, -1)", "--show-values"), [("System.Globalization.Invariant",)])
 
+    def by_field(self, file, type, field, *options):
+        return json.loads(self.done("retained", file, "--type", type, "--by", field, "--json", *options).text)["field_values"]
+
+    @unittest.skipUnless(HAVE_SQLITE, "this build has no SQLite")
+    def test_objects_by_the_value_of_a_field_are_those_of_sql(self):
+        for type, field in (("*.OverrideEventProvider", "_providerName"), ("*.SortedSet<*>.Node", "Item.key")):
+            query = f"""SELECT s.text, count(*), sum(o.size_bytes) FROM objects o JOIN edges e ON e.from_id = o.id AND e.field = '{field}'
+                JOIN strings s ON s.object_id = e.to_id WHERE o.type GLOB '{type}' GROUP BY 1"""
+            want = {tuple(r) for r in json.loads(self.done("sql", CORE, query, "--json", "--show-values").text)["rows"]}
+            self.assertGreater(len(want), 3)
+            rows = self.by_field(CORE, type, field, "--show-values", "--top", "1000")
+            self.assertEqual({(r["text"], r["count"], r["bytes"]) for r in rows}, want)
+            self.assertEqual({r["kind"] for r in rows}, {"string"})
+            self.assertTrue(all(r["retained_bytes"] >= r["bytes"] for r in rows))
+            table = csv.DictReader(io.StringIO(self.done("retained", CORE, "--type", type, "--by", field, "--show-values", "--csv", "--top", "1000").text))
+            self.assertEqual([(r["text"], int(r["count"])) for r in table], [(r["text"], r["count"]) for r in rows])
+            # without --show-values no text is told, not even which are equal
+            row, = self.by_field(CORE, type, field)
+            self.assertEqual((row["kind"], row["type"], row["count"], "text" in row), ("object", "System.String", sum(r["count"] for r in rows), False))
+
+    def test_values_of_a_field_are_masked_and_kept_in_recordings(self):
+        core = self.with_texts(**{"System.Diagnostics.Metrics": "Pwd=hunter2-4711"})
+        self.done("convert", core, "-o", self.path("texts.nettrace"), "--values", "strings")
+        asked = ("*.OverrideEventProvider", "_providerName")
+        rows = self.by_field(core, *asked, "--show-values")
+        self.assertEqual(rows, self.by_field("texts.nettrace", *asked, "--show-values"))
+        secret, = (r for r in rows if r["masked"])
+        self.assertEqual((secret["masked"], secret["text"]), ("connection string", None))
+        raw = self.by_field(core, *asked, "--show-values=raw")
+        self.assertIn("Pwd=hunter2-4711", {r["text"].strip() for r in raw})
+        self.refused(1, r'.*: no field "State" refers to an object; those that do: .*_providerName.*', "retained", core, "--type", asked[0], "--by", "State")
+        self.refused(1, r".*: no fields of these types are known: .*", "retained", core, "--type", "System.String", "--by", "State")
+        self.refused(2, "--by needs --type PATTERN.*", "retained", core, "--by", "State")
+        self.assertIn("No texts of strings: a core file has them", self.done("retained", self.bare(), "--type", asked[0], "--by", asked[1], "--show-values").text)
+
+    def bare(self):
+        self.done("convert", CORE, "-o", self.path("bare.nettrace"))
+        return "bare.nettrace"
+
     def test_a_recording_of_a_core_file_keeps_what_is_asked_for(self):
         self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "strings")
         self.done("convert", CORE, "-o", self.path("hashes.nettrace.gz"), "--values", "hashes")

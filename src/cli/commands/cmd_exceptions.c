@@ -65,8 +65,7 @@ static void print_notes(const struct exceptions *s)
     if (hidden)
         puts("Messages: --show-values.");
     else if (s->view.values == NULL)
-        puts("No messages: a core file has them, and a recording made with gcdumpc collect "
-             "--values strings.");
+        puts("No messages: " CLI_WHERE_TEXTS_ARE ".");
     if (!gcd_graph_has_places(s->d.graph))
         puts("Messages and inner exceptions only where they are certain, and not which were "
              "thrown: a core file, or\n--direct, has all of that.");

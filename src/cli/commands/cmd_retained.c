@@ -10,6 +10,7 @@
 
 #include "answer/answers.h"
 #include "args.h"
+#include "commands/command_parts.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "exit.h"
@@ -131,6 +132,10 @@ static gcd_status ask(const struct retained *r, struct cli_titled *answers, size
         answers->key = "dominators";
         return answer_dominators(&of, &answers->answer, err);
     }
+    if (view->by_value != NULL) {
+        answers->key = "field_values";
+        return answer_field_values(&of, view->by_value, &answers->answer, err);
+    }
     if (view->by_field) {
         answers->key = "fields";
         return answer_fields(&of, &answers->answer, err);
@@ -161,6 +166,17 @@ static gcd_status ask(const struct retained *r, struct cli_titled *answers, size
     return st;
 }
 
+/* Why strings have no texts, for people. */
+static void print_note(const struct retained *r, const struct answer *a)
+{
+    if (r->args->view.by_value == NULL || r->args->view.json || r->args->view.csv ||
+        !answer_lacks_texts(a))
+        return;
+    puts(r->args->view.values == CLI_VALUES_HIDDEN ? "\nTexts of strings: --show-values."
+                                                   : "\nNo texts of strings: " CLI_WHERE_TEXTS_ARE
+                                                     ".");
+}
+
 static enum cli_exit print(const struct retained *r)
 {
     struct cli_titled answers[2] = { { .key = NULL } };
@@ -176,6 +192,8 @@ static enum cli_exit print(const struct retained *r)
     if (e == CLI_DONE)
         e = cli_print_answers(r->args, &r->d, r->args->view.json ? json_head(r, content) : NULL,
                               answers, n);
+    if (e == CLI_DONE)
+        print_note(r, answers[0].answer);
     while (n > 0)
         answer_free(answers[--n].answer);
     free(title);

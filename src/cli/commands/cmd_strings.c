@@ -262,9 +262,7 @@ static enum cli_exit open_values(struct strings *s)
         return e;
     s->values = s->d.dump != NULL ? gcd_dump_values(s->d.dump) : NULL;
     if (s->values == NULL)
-        return cli_error(CLI_FAILED, s->d.subject,
-                         "has no texts of strings: a core file has them, and a recording made with "
-                         "gcdumpc collect --values strings");
+        return cli_error(CLI_FAILED, s->d.subject, "has no texts of strings: " CLI_WHERE_TEXTS_ARE);
     if (s->filter != NULL && gcd_values_facts(s->values)->kind != GCD_VALUES_STRINGS)
         return cli_error(CLI_FAILED, s->d.subject,
                          "has only the hashes of its strings: --filter needs their texts");

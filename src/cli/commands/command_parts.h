@@ -70,6 +70,10 @@ json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gc
 json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
                             const struct gcd_graph *g);
 
+/* Where texts of strings come from, for messages. */
+#define CLI_WHERE_TEXTS_ARE \
+    "a core file has them, and a recording made with gcdumpc collect --values strings"
+
 /* cmd_strings.c */
 struct cli_strings_wanted {
     enum gcd_duplicate_kind kind;

@@ -66,7 +66,7 @@ struct mcp_tool {
     const char *answer;         /* the shape of its answer, in the notation of mcp_schema.h */
     unsigned flags;
     enum mcp_outcome (*run)(struct mcp_call *c);
-    const struct answer_shape *shapes[5]; /* of the rows in ANSWER, in its order */
+    const struct answer_shape *shapes[6]; /* of the rows in ANSWER, in its order */
 };
 
 /* Tool I in list order; NULL after the last. */

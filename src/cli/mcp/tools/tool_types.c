@@ -178,6 +178,19 @@ static enum mcp_outcome list_by(struct mcp_call *c, const struct retained_by *by
     return mcp_page_answer(c, by->key, st, a, &err);
 }
 
+/* The objects of TYPES by the value of a field. */
+static enum mcp_outcome list_values(struct mcp_call *c, const uint8_t *types)
+{
+    struct gcd_context context = mcp_context(c, "grouping objects by a field");
+    struct answer_of_heap of = {
+        .session = c->heap->d.session, .call = &context, .types = types, .page = mcp_page_wanted(c)
+    };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer *a = NULL;
+    gcd_status st = answer_field_values(&of, mcp_text(c, "field"), &a, &err);
+    return mcp_page_answer(c, "field_values", st, a, &err);
+}
+
 static enum mcp_outcome run_retained(struct mcp_call *c)
 {
     const char *name = mcp_text(c, "by") != NULL ? mcp_text(c, "by") : "objects";
@@ -186,11 +199,16 @@ static enum mcp_outcome run_retained(struct mcp_call *c)
     for (size_t i = 0; i < sizeof retained_by / sizeof *retained_by; i++)
         if (strcmp(name, retained_by[i].key) == 0)
             by = &retained_by[i];
-    if (by != NULL && by->needs_type && mcp_text(c, "type") == NULL)
+    bool by_value = strcmp(name, "value") == 0;
+    if ((by_value || (by != NULL && by->needs_type)) && mcp_text(c, "type") == NULL)
         return mcp_fail(c, "retained by %s needs \"type\"", name);
+    if (by_value != (mcp_text(c, "field") != NULL))
+        return mcp_fail(c, by_value ? "retained by value needs \"field\""
+                                    : "\"field\" is for retained by value");
     enum mcp_outcome e = mcp_find_types(c, "type", &types);
     if (e == MCP_DONE)
-        e = by != NULL                   ? list_by(c, by, types)
+        e = by_value                     ? list_values(c, types)
+            : by != NULL                 ? list_by(c, by, types)
             : strcmp(name, "types") == 0 ? list_types(c, "retained", true, types)
                                          : list_objects(c, types);
     free(types);
@@ -198,12 +216,15 @@ static enum mcp_outcome run_retained(struct mcp_call *c)
 }
 
 static const struct mcp_arg retained_args[] = {
-    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators|fields",
+    { "by", MCP_TEXT, false, 0, 0, "objects|types|content|dominators|fields|value",
       "objects: those that retain most (default); types: a lower bound for each; "
       "content: what all objects of \"type\" retain together, by type; dominators: which types "
       "dominate those of \"type\"; fields: what each field of the program's classes retains, or of "
-      "\"type\"" },
+      "\"type\"; value: the objects of \"type\" by what \"field\" refers to, texts if the operator "
+      "of "
+      "the server allows it" },
     { "type", MCP_TEXT, false, 0, 0, NULL, "only objects of types " MCP_PATTERN_TEXT },
+    { "field", MCP_TEXT, false, 0, 0, NULL, "by value: of this field, such as Tenant or _state" },
     { .name = NULL },
 };
 
@@ -213,9 +234,9 @@ const struct mcp_tool mcp_retained = {
     "Largest objects, types or fields by retained size, what a type retains, or what dominates "
     "a type.",
     retained_args,
-    "objects[*]~ types[*]~ content[*]~ dominators[*]~ fields[*]~",
+    "objects[*]~ types[*]~ content[*]~ dominators[*]~ fields[*]~ field_values[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_retained,
     { &answer_objects_shape, &answer_types_shape, &answer_content_shape, &answer_dominators_shape,
-      &answer_fields_shape }
+      &answer_fields_shape, &answer_field_values_shape }
 };

@@ -11,9 +11,7 @@
 
 /* ---- strings ---- */
 
-#define NO_VALUES                                                                          \
-    "this heap has no values of strings: a core file has them, and a recording made with " \
-    "gcdumpc collect --values strings"
+#define NO_VALUES "this heap has no values of strings: " CLI_WHERE_TEXTS_ARE
 #define NO_TEXTS                                                                      \
     "filter needs texts, and this server shows none: its operator can start it with " \
     "--show-values"

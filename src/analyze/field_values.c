@@ -1,0 +1,251 @@
+/* Objects by the value of a field: see gcdumpc/unstable/field_values.h. */
+#include <gcdumpc/unstable/field_values.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/merged_tree.h>
+
+#include "analyze/dominators/preorder.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+
+#define CHECK_EVERY UINT32_C(65536)
+#define DOING       "grouping objects by a field"
+#define NAMES_BYTES 300u /* of fields in a message */
+
+struct gcd_field_values {
+    struct gcd_alloc alloc;
+    struct gcd_field_value *items; /* [count] */
+    size_t count, cap;
+};
+
+/* What is needed only while they are found. */
+struct grouping {
+    const struct gcd_graph *g;
+    const struct gcd_dominators *d;
+    const struct gcd_field_values_of *of;
+    struct gcd_alloc alloc;
+    size_t types;
+    uint32_t *slots;         /* [types] the field; GCD_SLOT_NONE: its objects are not wanted */
+    struct gcd_idmap groups; /* kind, value -> an item */
+    uint32_t *end;           /* [items] where the last counted subtree of a group ends */
+    uint64_t *most;          /* [items] what its node retains */
+    size_t end_cap, most_cap;
+    struct gcd_field_pass *pass;
+    struct gcd_preorder *order;
+    struct gcd_field_values *ret;
+};
+
+/* ---- which field ---- */
+
+/* The last field of TYPE with that name. */
+static uint32_t slot_of(const struct grouping *w, uint32_t type)
+{
+    uint32_t first, n = gcd_fields_of_type(w->of->fields, type, &first);
+    if (!gcd_fields_has_fields(w->of->fields, type))
+        return GCD_SLOT_NONE;
+    while (n > 0)
+        if (strcmp(gcd_fields_slot_name(w->of->fields, first + --n), w->of->field) == 0)
+            return first + n;
+    return GCD_SLOT_NONE;
+}
+
+/* Adds the fields of TYPE that are not yet in NAMES[NAMES_BYTES], ", " between them. */
+static void add_names(const struct grouping *w, uint32_t type, char *names)
+{
+    uint32_t first, n = gcd_fields_of_type(w->of->fields, type, &first);
+    for (uint32_t i = 0; i < n && gcd_fields_has_fields(w->of->fields, type); i++) {
+        const char *name = gcd_fields_slot_name(w->of->fields, first + i);
+        size_t used = strlen(names), length = strlen(name);
+        const char *at = names;
+        while ((at = strstr(at, name)) != NULL &&
+               ((at > names && at[-1] != ' ') || (at[length] != ',' && at[length] != '\0')))
+            at++;
+        if (at != NULL || length == 0)
+            continue;
+        if (used + length + 8 > NAMES_BYTES) {
+            if (used > 5 && strcmp(names + used - 5, ", ...") != 0)
+                (void)snprintf(names + used, NAMES_BYTES - used, ", ...");
+            return;
+        }
+        (void)snprintf(names + used, NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
+    }
+}
+
+static gcd_status choose(struct grouping *w, struct gcd_error *err)
+{
+    char names[NAMES_BYTES] = "";
+    bool found = false;
+    for (uint32_t t = 0; t < w->types; t++) {
+        w->slots[t] = w->of->types[t] != 0 ? slot_of(w, t) : GCD_SLOT_NONE;
+        found |= w->slots[t] != GCD_SLOT_NONE;
+    }
+    if (found)
+        return GCD_OK;
+    for (uint32_t t = 0; t < w->types; t++)
+        if (w->of->types[t] != 0)
+            add_names(w, t, names);
+    if (names[0] == '\0')
+        return gcd_fail(
+            err, GCD_E_NOT_FOUND,
+            "no fields of these types are known: they have no references, are arrays, or the files "
+            "of their modules are not there");
+    return gcd_fail(err, GCD_E_NOT_FOUND, "no field \"%s\" refers to an object; those that do: %s",
+                    w->of->field, names);
+}
+
+/* ---- values ---- */
+
+static struct gcd_field_value value_of_target(const struct grouping *w, uint32_t target)
+{
+    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
+    uint32_t type = gcd_graph_node_type(w->g, target), text = GCD_TEXT_NONE;
+    if (w->of->values != NULL)
+        text = gcd_values_find(w->of->values, gcd_graph_node_address(w->g, target));
+    /* the values have also contents of arrays */
+    if (text != GCD_TEXT_NONE && (strcmp(types[type].name, "System.String") == 0 ||
+                                  gcd_values_text(w->of->values, text).utf8 != NULL))
+        return (struct gcd_field_value){ .kind = GCD_FIELD_TEXT, .value = text };
+    return (struct gcd_field_value){ .kind = GCD_FIELD_TYPE, .value = type };
+}
+
+static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, uint32_t slot)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    bool certain = true;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t s = gcd_fields_certain(w->of->fields, w->pass, node, i).slot;
+        certain = certain && s != GCD_SLOT_NONE;
+        if (s != slot)
+            continue;
+        return value_of_target(w, edges[i]);
+    }
+    return (struct gcd_field_value){ .kind = certain ? GCD_FIELD_NULL : GCD_FIELD_UNTOLD };
+}
+
+/* The number of the group like MODEL, made if needed; SIZE_MAX: out of memory. */
+static size_t find_group(struct grouping *w, const struct gcd_field_value *model)
+{
+    struct gcd_field_values *r = w->ret;
+    uint64_t key = (uint64_t)model->kind << 32 | model->value;
+    uint32_t group = gcd_idmap_get(&w->groups, key);
+    if (group != GCD_IDMAP_NONE)
+        return group;
+    if (r->count == GCD_IDMAP_NONE ||
+        !gcd_vec_reserve(&r->alloc, &r->items, &r->cap, r->count + 1, sizeof *r->items, SIZE_MAX) ||
+        !gcd_vec_reserve(&w->alloc, &w->end, &w->end_cap, r->count + 1, sizeof *w->end, SIZE_MAX) ||
+        !gcd_vec_reserve(&w->alloc, &w->most, &w->most_cap, r->count + 1, sizeof *w->most,
+                         SIZE_MAX) ||
+        !gcd_idmap_put(&w->groups, key, (uint32_t)r->count))
+        return SIZE_MAX;
+    r->items[r->count] = *model;
+    w->end[r->count] = 0;
+    w->most[r->count] = 0;
+    return r->count++;
+}
+
+/* Object number I of the order. */
+static gcd_status add(struct grouping *w, uint32_t i, struct gcd_error *err)
+{
+    const struct preorder_object *o = &w->order->objects[i];
+    struct gcd_field_value model = value_of(w, o->node, w->slots[o->type]);
+    size_t group = find_group(w, &model);
+    if (group == SIZE_MAX)
+        return gcd_fail_nomem(err, DOING);
+    struct gcd_field_value *v = &w->ret->items[group];
+    uint64_t retained = preorder_retained(w->order, o);
+    if (v->count == 0 || retained > w->most[group] ||
+        (retained == w->most[group] && o->node < v->node)) {
+        w->most[group] = retained;
+        v->node = o->node;
+    }
+    v->count++;
+    gcd_add_saturating(&v->bytes, gcd_graph_node_size(w->g, o->node));
+    if (i < w->end[group]) /* below another one of this group */
+        return GCD_OK;
+    w->end[group] = i + o->below;
+    gcd_add_saturating(&v->retained_bytes, retained);
+    return GCD_OK;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct gcd_field_value *x = a, *y = b;
+    if (x->retained_bytes != y->retained_bytes)
+        return x->retained_bytes < y->retained_bytes ? 1 : -1;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+static gcd_status group(struct grouping *w, struct gcd_error *err)
+{
+    GCD_TRY(choose(w, err));
+    GCD_TRY(gcd_preorder_new(w->g, w->d, &w->of->context, &w->order, err));
+    for (uint32_t i = 0; i < w->order->count; i++) {
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(w->of->context.cancel, err));
+        if (w->slots[w->order->objects[i].type] != GCD_SLOT_NONE)
+            GCD_TRY(add(w, i, err));
+    }
+    if (w->ret->count > 0)
+        qsort(w->ret->items, w->ret->count, sizeof *w->ret->items, compare_values);
+    return GCD_OK;
+}
+
+gcd_status gcd_field_values_new(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                const struct gcd_field_values_of *of, struct gcd_field_values **ret,
+                                struct gcd_error *err)
+{
+    struct grouping w = { .g = g,
+                          .d = d,
+                          .of = of,
+                          .alloc = gcd_alloc_or_default(of->context.alloc),
+                          .types = gcd_graph_summary(g)->type_count };
+    w.ret = gcd_mem_new(&w.alloc, sizeof *w.ret);
+    if (w.ret == NULL)
+        return gcd_fail_nomem(err, DOING);
+    w.ret->alloc = w.alloc;
+    gcd_idmap_init(&w.groups, &w.alloc);
+    w.slots = gcd_mem_new_array(&w.alloc, w.types + 1, sizeof *w.slots);
+    w.pass = gcd_mem_new(&w.alloc, sizeof *w.pass);
+    gcd_status st = w.slots != NULL && w.pass != NULL ? group(&w, err) : gcd_fail_nomem(err, DOING);
+    gcd_preorder_free(w.order);
+    gcd_idmap_done(&w.groups);
+    gcd_mem_free(&w.alloc, w.slots, (w.types + 1) * sizeof *w.slots);
+    gcd_mem_free(&w.alloc, w.pass, sizeof *w.pass);
+    gcd_mem_free(&w.alloc, w.end, w.end_cap * sizeof *w.end);
+    gcd_mem_free(&w.alloc, w.most, w.most_cap * sizeof *w.most);
+    if (st == GCD_OK)
+        *ret = w.ret;
+    else
+        gcd_field_values_free(w.ret);
+    return st;
+}
+
+void gcd_field_values_free(struct gcd_field_values *v)
+{
+    if (v == NULL)
+        return;
+    struct gcd_alloc a = v->alloc;
+    gcd_mem_free(&a, v->items, v->cap * sizeof *v->items);
+    gcd_mem_free(&a, v, sizeof *v);
+}
+
+size_t gcd_field_values_count(const struct gcd_field_values *v)
+{
+    return v->count;
+}
+
+const struct gcd_field_value *gcd_field_values_at(const struct gcd_field_values *v, size_t i)
+{
+    return &v->items[i];
+}

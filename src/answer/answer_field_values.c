@@ -1,0 +1,125 @@
+#include <string.h>
+
+#include <gcdumpc/unstable/field_values.h>
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "answer/answers.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/ovf.h"
+
+static const struct answer_column columns[] = {
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
+    COLUMN("share", "Of live", ANSWER_SHARE),
+    COLUMN("count", "Count", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    PEOPLE("shown", "Value", ANSWER_TEXT),
+    FIELD("kind", ANSWER_TEXT),
+    FIELD("text", ANSWER_TEXT),
+    FIELD("cut", ANSWER_FLAG),
+    FIELD("masked", ANSWER_TEXT),
+    FIELD("type", ANSWER_TEXT),
+    DETAIL("object", ANSWER_TEXT),
+    DETAIL("address", ANSWER_ADDRESS),
+    DETAIL("node", ANSWER_COUNT),
+};
+const struct answer_shape answer_field_values_shape = ANSWER_SHAPE(columns);
+
+static const char *const kinds[] = { [GCD_FIELD_TEXT] = "string",
+                                     [GCD_FIELD_TYPE] = "object",
+                                     [GCD_FIELD_NULL] = "null",
+                                     [GCD_FIELD_UNTOLD] = "unknown" };
+
+static void put_value(struct answer *a, const struct answer_of_heap *of,
+                      const struct gcd_values_view *view, const struct gcd_field_value *v)
+{
+    answer_text(a, "kind", kinds[v->kind]);
+    if (v->kind == GCD_FIELD_TEXT) {
+        struct gcd_text t = gcd_values_text(view->values, v->value);
+        answer_put_text(a, &t, gcd_values_secret(view, &t));
+    } else if (v->kind == GCD_FIELD_TYPE) {
+        const char *type = gcd_names_get(gcd_session_names(of->session), v->value);
+        answer_text(a, "type", type);
+        answer_text(a, "shown", type);
+    } else {
+        answer_format(a, "shown", "(%s)", kinds[v->kind]);
+    }
+}
+
+static void put_rows(struct answer *a, const struct answer_of_heap *of,
+                     const struct gcd_values_view *view, const struct gcd_field_values *values,
+                     uint64_t whole)
+{
+    const struct answer_page *page = &of->page;
+    size_t count = gcd_field_values_count(values);
+    uint64_t at = page->first < count ? page->first : count, objects = 0, bytes = 0;
+    a->first = page->first;
+    a->total = count;
+    for (uint64_t shown = 0; at < count && (page->most == 0 || shown < page->most); at++, shown++) {
+        const struct gcd_field_value *v = gcd_field_values_at(values, (size_t)at);
+        if (v->retained_bytes < page->min_bytes)
+            break;
+        answer_row(a);
+        answer_count(a, "retained_bytes", v->retained_bytes);
+        answer_share(a, "share", v->retained_bytes, whole);
+        answer_count(a, "count", v->count);
+        answer_count(a, "bytes", v->bytes);
+        put_value(a, of, view, v);
+        answer_object(a, of->session, v->node);
+    }
+    if (at == count || page->no_rest)
+        return;
+    for (uint64_t i = at; i < count; i++) {
+        const struct gcd_field_value *v = gcd_field_values_at(values, (size_t)i);
+        gcd_add_saturating(&objects, v->count);
+        gcd_add_saturating(&bytes, v->bytes);
+    }
+    answer_begin_sums(a);
+    answer_row(a); /* what several groups retain together is not the sum */
+    answer_count(a, "count", objects);
+    answer_count(a, "bytes", bytes);
+    answer_format(a, "shown", "(%s more value%s)", GCD_DIGITS(count - at), gcd_plural(count - at));
+}
+
+gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
+                               struct answer **ret, struct gcd_error *err)
+{
+    const struct gcd_dominators *d;
+    struct gcd_field_values *values = NULL;
+    struct gcd_values_view view = gcd_session_values(of->session);
+    struct gcd_field_values_of which = { .context = *gcd_context_or_default(of->call),
+                                         .types = of->types,
+                                         .field = field };
+    *ret = NULL;
+    if (view.show == GCD_SHOW_EQUAL)
+        view.values = NULL;
+    which.values = view.values;
+    GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
+    GCD_TRY(gcd_session_fields(of->session, of->call, &which.fields, err));
+    GCD_TRY(gcd_field_values_new(gcd_session_graph(of->session), d, &which, &values, err));
+    struct answer *a = *ret = answer_new(NULL, &answer_field_values_shape);
+    if (a == NULL) {
+        gcd_field_values_free(values);
+        return gcd_fail_nomem(err, "listing values");
+    }
+    put_rows(a, of, &view, values, gcd_dominators_retained(d, GCD_NODE_ROOT));
+    if (view.values == NULL) {
+        answer_hide(a, "text");
+        answer_hide(a, "cut");
+        answer_hide(a, "masked");
+    }
+    gcd_field_values_free(values);
+    return GCD_OK;
+}
+
+bool answer_lacks_texts(const struct answer *a)
+{
+    for (size_t row = 0; row < answer_plain_rows(a); row++) {
+        const struct answer_cell *type = answer_find(a, row, "type");
+        if (type != NULL && type->known &&
+            (strcmp(type->text, "System.String") == 0 || strcmp(type->text, "string") == 0))
+            return true;
+    }
+    return false;
+}
