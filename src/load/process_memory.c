@@ -27,7 +27,9 @@ uint64_t gcd_native_bytes(const struct gcd_process_memory *m)
 
 bool gcd_is_native(const struct gcd_process_memory *m)
 {
-    return m->gc_known && gcd_native_bytes(m) >= GCD_NATIVE_BYTES &&
+    uint64_t native = gcd_native_bytes(m);
+    bool most = native > m->file_bytes && native > m->shared_bytes;
+    return native >= (most ? GCD_NATIVE_MOST_BYTES : GCD_NATIVE_BYTES) &&
            m->gc_bytes / GCD_NATIVE_GC_PERCENT < m->resident_bytes / 100;
 }
 

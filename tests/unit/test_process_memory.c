@@ -54,8 +54,11 @@ static void sentences(void **state)
     expect(memory(900, 800, 450), false, "the GC heap is 450 MiB of 900 MiB resident");
     expect(memory(150, 120, 20), true,
            "the GC heap is 20 MiB of 150 MiB resident: look for native memory (100 MiB)");
-    /* 99 MiB */
-    expect(memory(150, 119, 20), false, "the GC heap is 20 MiB of 150 MiB resident");
+    /* 99 MiB, with more files; then fewer, but more than anything else; then the runtime's own */
+    expect(memory(250, 119, 20), false, "the GC heap is 20 MiB of 250 MiB resident");
+    expect(memory(100, 58, 10), true,
+           "the GC heap is 10 MiB of 100 MiB resident: look for native memory (48 MiB)");
+    expect(memory(100, 57, 10), false, "the GC heap is 10 MiB of 100 MiB resident");
     /* the rest is files */
     expect(memory(900, 90, 20), false, "the GC heap is 20 MiB of 900 MiB resident");
     m = memory(900, 800, 0); /* not "0 MiB": the heap is not empty */

@@ -19,9 +19,11 @@
 #include <gcdumpc/summary.h>
 
 /* Look for native memory if the GC has less than this share of the resident memory, and at least
- * this many bytes are outside it. */
+ * this many bytes are outside it; fewer suffice if nothing else is as much.  The runtime's own are
+ * 2 to 13 MiB in small programs and web services. */
 #define GCD_NATIVE_GC_PERCENT 50u
 #define GCD_NATIVE_BYTES      (UINT64_C(100) << 20)
+#define GCD_NATIVE_MOST_BYTES (UINT64_C(48) << 20)
 
 /*
  * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before

@@ -1,6 +1,7 @@
 /* A suspect in one line: where it is, what there is of it, and how sure that is. */
 #include "analyze/suspects/suspects_words.h"
 
+#include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/static_names.h>
 
 /* What is a smaller part of a healthy heap is not worth a word. */
@@ -165,16 +166,31 @@ static bool is_own(const struct suspects_work *w, uint32_t type)
     return type != GCD_TYPE_NONE && gcd_origins_get(w->origins, type) == GCD_ORIGIN_OWN;
 }
 
+/* What is outside the heap comes before the heap, if it is more.  Returns whether it is. */
+static bool put_native(struct suspect_words *s)
+{
+    const struct gcd_process_memory *m = &gcd_graph_summary(s->w->g)->memory;
+    if (!gcd_is_native(m))
+        return false;
+    suspects_put(s, "Most memory is outside the managed heap: ");
+    suspects_put_bytes(s, gcd_native_bytes(m));
+    suspects_put(s, " of ");
+    suspects_put_bytes(s, m->resident_bytes);
+    suspects_put(s, " resident are native or unknown. ");
+    return true;
+}
+
 static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none,
                         const struct gcd_suspects *largest)
 {
+    const char *within = put_native(s) ? " in the heap" : "";
     const struct gcd_suspect *x = largest != NULL ? gcd_suspects_get(largest, 0) : NULL;
     const struct gcd_suspect_part *own =
         x != NULL && (is_own(s->w, x->owner) || is_own(s->w, x->type)) ? NULL
                                                                        : own_consumer(s->w, none);
     suspects_put(s, "%s%s looks like a leak%s.",
                  none->unnamed.most ? "No single object or type" : "Nothing",
-                 none->lacks_references ? " in what has arrived" : "",
+                 none->lacks_references ? " in what has arrived" : within,
                  none->notes > 0 ? "; what is large by design is noted below" : "");
     if (none->unnamed.most)
         suspects_put(s, " " GCD_SUSPECTS_BY_NAMES " cannot be told: %s.", none->unnamed.text);
