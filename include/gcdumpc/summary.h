@@ -151,8 +151,8 @@ enum gcd_root_kind {
 
 struct gcd_root {
     uint64_t object; /* address; 0 only for the unknown node of a graph */
-    /* address of the handle, the static variable or the thread, or the method, depending on the
-     * kind; 0 = unknown */
+    /* address of the handle or the static variable; of a stack the method, in a memory image the
+     * thread or the frame; 0 = unknown */
     uint64_t id;
     const char *name;       /* static variable: the field; stack: the name that the program gave the
                                thread; "" = none */
@@ -160,8 +160,8 @@ struct gcd_root {
                                spelling; "" = unknown, or several are possible */
     const char *label; /* static variable, for people: "Shop.OrderCache.s_items", "Shop.A.s_items or
                           Shop.B.s_items", or the field alone; stack: the thread's number, its
-                          name, and what the kernel calls it if that differs: "4711 \"Pump\"";
-                          "" = unknown */
+                          name, what the kernel calls it if that differs, and the method of the
+                          frame: "4711 \"Pump\" in Shop.Pump.Run"; "" = unknown */
     uint32_t node;     /* the object in a graph; GCD_NODE_NONE in a dump */
     uint32_t type;     /* static variable: type number of the stored object (CoreCLR) or of the
                           declaring class (Mono);     other roots: that of the object in a graph,

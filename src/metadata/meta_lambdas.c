@@ -1,5 +1,6 @@
 /*
- * The methods that lambdas were written in, from the names that C# gives to lambdas.
+ * Names of methods; the methods that lambdas were written in, from the names that C# gives to
+ * lambdas.
  */
 #include <string.h>
 
@@ -14,6 +15,38 @@ uint32_t meta_methods_end(struct gcd_metadata *m, uint32_t row)
         return all;
     uint32_t end = meta_cell(&m->t, META_TYPE_DEF, row + 1, TYPE_DEF_METHODS);
     return end <= all ? end : 0;
+}
+
+/* The type that declares method ROW: the last one whose methods begin at it or before; 0 = none. */
+static uint32_t declaring_type(struct gcd_metadata *m, uint32_t row)
+{
+    uint32_t first = 1, end = m->t.table[META_TYPE_DEF].rows + 1;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (meta_cell(&m->t, META_TYPE_DEF, middle, TYPE_DEF_METHODS) <= row)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first > 1 && row < meta_methods_end(m, first - 1) ? first - 1 : 0;
+}
+
+gcd_status gcd_metadata_method_name(struct gcd_metadata *m, uint32_t token, uint32_t *ret_type,
+                                    const char **ret, struct gcd_error *err)
+{
+    uint32_t row = token & 0xffffff, type = 0;
+    meta_begin(m);
+    if (token >> 24 == META_METHOD_DEF && row > 0 && row <= m->t.table[META_METHOD_DEF].rows)
+        type = declaring_type(m, row);
+    if (type == 0)
+        meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such method");
+    else
+        meta_put(m, meta_string(&m->t, meta_cell(&m->t, META_METHOD_DEF, row, METHOD_NAME)));
+    if (m->w.st == GCD_OK) {
+        *ret_type = GCD_TOKEN_TYPE | type;
+        *ret = m->text;
+    }
+    return meta_end(m, err);
 }
 
 /* The length of the method in NAME, "<Add>b__0", whose name may have brackets itself; 0 = NAME is

@@ -270,6 +270,28 @@ void gcd_made_of_method(const char *name, char *ret, size_t cap)
     }
 }
 
+void gcd_call_name(const char *class_name, const char *method, char *ret, size_t cap)
+{
+    struct text t = { ret, 0, cap };
+    ret[0] = '\0';
+    switch (gcd_made_of(class_name)) {
+    case GCD_MADE_OF_CALL:
+    case GCD_MADE_OF_STATE:
+    case GCD_MADE_OF_FUNCTION:
+        gcd_made_of_method(class_name, ret, cap);
+        return;
+    case GCD_MADE_OF_LAMBDA:
+    case GCD_MADE_OF_NOTHING:
+        break;
+    }
+    put(&t, real_class(without_module(class_name)));
+    put_text(&t, ".");
+    if (method[0] == '.') /* ".ctor" */
+        put_text(&t, method);
+    else
+        put_method(&t, (struct piece){ method, strlen(method) });
+}
+
 /* The method that "get_Items" and the like belong to is that of the source, "Items". */
 static struct piece without_accessor(struct piece method)
 {

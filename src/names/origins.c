@@ -7,6 +7,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "names/framework_keys.h"
 
 /* Hostile names have namespaces of any depth, and hostile command lines any length. */
 #define LEVELS_MAX    16u
@@ -74,23 +75,6 @@ static size_t namespace_bytes(const char *name, size_t n)
 }
 
 /* ---- modules ---- */
-
-/* The public key tokens of Microsoft's assemblies. */
-static bool is_microsoft_key(const uint8_t token[8])
-{
-    static const uint8_t keys[][8] = {
-        { 0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 },
-        { 0xb0, 0x3f, 0x5f, 0x7f, 0x11, 0xd5, 0x0a, 0x3a },
-        { 0x31, 0xbf, 0x38, 0x56, 0xad, 0x36, 0x4e, 0x35 },
-        { 0xcc, 0x7b, 0x13, 0xff, 0xcd, 0x2d, 0xdd, 0x51 },
-        { 0x7c, 0xec, 0x85, 0xd7, 0xbe, 0xa7, 0x79, 0x8e },
-        { 0xad, 0xb9, 0x79, 0x38, 0x29, 0xdd, 0xae, 0x60 },
-    };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (memcmp(token, keys[i], 8) == 0)
-            return true;
-    return false;
-}
 
 /* ".../shared/Microsoft.NETCore.App/10.0.1/X.dll", with either slash. */
 static bool is_in_shared_framework(const char *path)
@@ -212,7 +196,7 @@ static enum gcd_origin module_origin(const struct gcd_module *m, const struct gc
     if (is_read(m)) {
         if (!m->has_public_key)
             return unsigned_one;
-        if (is_microsoft_key(m->public_key_token))
+        if (gcd_is_framework_key(m->public_key_token))
             return GCD_ORIGIN_FRAMEWORK;
         bool same = entry != NULL && entry->has_public_key &&
                     memcmp(entry->public_key_token, m->public_key_token, 8) == 0;

@@ -19,7 +19,7 @@ def run(*args, **kw):
 
 def gcdumpc(*args, **kw):
     """The result must not depend on other files of this machine, such as the program recorded in traces/."""
-    return run(PROGRAM, *args, *["--no-modules"] * (args[0] in ("convert", "info", "report", "paths")), **kw)
+    return run(PROGRAM, *args, *["--no-modules"] * (args[0] in ("convert", "info", "report", "paths", "leaks")), **kw)
 
 
 def python(script, *args):

@@ -70,8 +70,8 @@ class Direct(LiveTest):
         with open(f"/proc/{target.pid}/comm", encoding="utf-8") as f:
             name = f.read().strip()
         threads = self.gcdumpc("sql", "--pid", target.pid, "--direct", "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'").stdout
-        self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker"$')
-        self.assertRegex(threads, rf"(?m)^ +{target.pid} \({re.escape(name)}\)$")
+        self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker" in HeapLab\.Frames\.SleepHoldingObject$')
+        self.assertRegex(threads, rf"(?m)^ +{target.pid} \({re.escape(name)}\) in HeapLab\.Frames\.WaitHoldingObjects$")
 
     def check_report(self, target, report):
         counts = target.counts()

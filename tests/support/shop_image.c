@@ -5,6 +5,7 @@
 
 #include <gcdumpc/unstable/metadata.h>
 
+#define METHODS_MAX  256u
 #define ENOUGH_BYTES ((size_t)1 << 20) /* a small image can have many long names */
 
 /* A type nested in the type of this row; not all compilers add the arity marks. */
@@ -240,6 +241,18 @@ gcd_status metadata_text(struct gcd_metadata *m, struct tb_bytes *ret, struct gc
         put_number(ret, f.thread_static ? " thread " : " ", f.flags, " ");
         st = gcd_metadata_field_type(m, &f, &declared, err);
         put(ret, declared);
+        put(ret, "\n");
+    }
+    for (uint32_t row = 1; (st == GCD_OK || st == GCD_END) && row <= METHODS_MAX; row++) {
+        const char *name = "";
+        uint32_t type = 0;
+        st = gcd_metadata_method_name(m, GCD_TOKEN_METHOD + row, &type, &name, err);
+        if (st == GCD_E_ARG) /* a row that belongs to no type, or the end */
+            return GCD_OK;
+        if (st != GCD_OK)
+            return st;
+        put_number(ret, "", type & 0xffffff, " calls ");
+        put(ret, name);
         put(ret, "\n");
     }
     return st == GCD_END ? GCD_OK : st;

@@ -155,6 +155,30 @@ static void methods_of_lambdas(void **state)
     }
 }
 
+static void methods_of_calls(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *class, *method, *want;
+    } calls[] = {
+        { "Shop.Pump", "Run", "Shop.Pump.Run" },
+        { "Shop.Mailer<T>", "Loop", "Shop.Mailer<T>.Loop" },
+        { "Shop.Pump", "Shop.IPump.Run", "Shop.Pump.Run" },
+        { "Shop.Pump", ".ctor", "Shop.Pump..ctor" },
+        { "Shop.Program", "<Main>$", "Shop.Program.Main" },
+        { "Shop.Program", "<Main>g__Step|0_1", "Shop.Program.Main.Step" },
+        { "Shop.Program.<>c", "<Main>b__0_1", "Shop.Program.Main (lambda)" },
+        { "Shop.Program.<>c__DisplayClass1_0", "<Main>b__2", "Shop.Program.Main (lambda)" },
+        { "Shop.Pump.<RunAsync>d__3", "MoveNext", "Shop.Pump.RunAsync" },
+        { "Harbour.berth@14", "Invoke", "Harbour.berth, line 14" },
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char text[64];
+        gcd_call_name(calls[i].class, calls[i].method, text, sizeof text);
+        assert_string_equal(text, calls[i].want);
+    }
+}
+
 /* Names of any form stay within their bounds, and cuts fall between characters. */
 static void odd_names(void **state)
 {
@@ -170,6 +194,8 @@ static void odd_names(void **state)
             gcd_async_method(odd[i], strlen(odd[i]), text, cap);
             assert_true(strlen(text) < cap);
             gcd_made_of_method(odd[i], text, cap);
+            assert_true(strlen(text) < cap);
+            gcd_call_name(odd[i], odd[sizeof odd / sizeof *odd - 1 - i], text, cap);
             assert_true(strlen(text) < cap);
         }
     gcd_async_method("<\xc3\xa4\xc3\xa4>d", 7, text, 4);
@@ -909,6 +935,7 @@ int main(void)
         cmocka_unit_test(names_of_methods),
         cmocka_unit_test(names_of_made_types),
         cmocka_unit_test(methods_of_lambdas),
+        cmocka_unit_test(methods_of_calls),
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),

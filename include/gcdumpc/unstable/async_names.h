@@ -44,6 +44,14 @@ void gcd_made_of_method(const char *name, char *ret, size_t cap);
  */
 bool gcd_lambda_method(const char *name, const char *method, size_t n, char *ret, size_t cap);
 
+/*
+ * Stores in RET[CAP], CAP > 0, the method of the source that is called when METHOD (as in metadata)
+ * of the class CLASS_NAME (in C#) runs: "Shop.Pump.Run", "Shop.Program.Main (lambda)" for
+ * "<Main>b__0" of "Shop.Program.<>c", "Shop.Pump.RunAsync" for its state machine; cut if it does
+ * not fit.
+ */
+void gcd_call_name(const char *class_name, const char *method, char *ret, size_t cap);
+
 #define GCD_ASYNC_STEP_BYTES 512
 /*
  * The name of a step of a path, for people: for the type NAME of a box "async Shop.Rpc.CallAsync",

@@ -147,6 +147,12 @@ GCD_MUST_CHECK gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t t
 
 /* ---- methods ---- */
 
+/* The name of method TOKEN, "Run" or "<Main>b__0", valid until the next call on M, and the token of
+ * the type that declares it.  GCD_E_ARG: M has no such method. */
+GCD_MUST_CHECK gcd_status gcd_metadata_method_name(struct gcd_metadata *m, uint32_t token,
+                                                   uint32_t *ret_type, const char **ret,
+                                                   struct gcd_error *err);
+
 /*
  * The method of the source whose lambdas use the variables in type TOKEN, a class "<>c...": C#
  * names a lambda in Add "<Add>b__0".  "" = TOKEN is no such class, or has lambdas of several

@@ -6,7 +6,9 @@
  *     clr_names.c     names of types and static fields, from the metadata in the image
  *     clr_regions.c   the memory of the heap
  *     clr_objects.c   objects and their references
- *     clr_roots.c     handles, finalizer queue, stacks
+ *     clr_roots.c     handles, finalizer queue, thread-static variables
+ *     clr_stacks.c    stacks: words, and the frames of calls
+ *     clr_frames.c    the methods of these calls
  *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
@@ -28,6 +30,8 @@
 #define CLR_NONE        UINT32_MAX
 #define CLR_KNOWN_TYPES 1024u /* a power of two */
 #define CLR_STRING_TEXT 12u   /* of a System.String: its UTF-16, with a final zero unit */
+
+#define CLR_METHOD_BYTES 512u /* of the name of a method; longer ones are cut */
 
 /* Offsets that differ between versions; 0 where noted = not there. */
 struct clr_layout {
@@ -102,10 +106,13 @@ struct clr_module {
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE };
 struct clr_root {
-    uint64_t object, id; /* ID: address of the handle or of the slot; of a stack, its Thread */
-    uint32_t flags;      /* GCRootFlags */
-    uint8_t kind;        /* enum clr_root_kind */
-    bool guess;          /* a word of a stack, perhaps left over from a call that has returned */
+    /* ID: address of the handle or of the slot; of a stack, its Thread, and after clr_tell_frames
+     * the slot of the frame, if its method has a name */
+    uint64_t object, id;
+    uint32_t flags; /* GCRootFlags */
+    uint8_t kind;   /* enum clr_root_kind */
+    bool guess;     /* a word of a stack, perhaps left over from a call that has returned */
+    uint32_t frame; /* a guess: of clr.frames, if that one is of its thread */
 };
 struct clr_dependent {
     uint64_t key, value, id;
@@ -124,10 +131,23 @@ struct clr_thread {
     char kernel_name[IMAGE_THREAD_NAME_BYTES];
     const char *name; /* that the program gave it; "" = none, NULL = not yet read */
 };
+/* A call on a stack.  Those of a thread come from the inside out. */
+struct clr_frame {
+    uint64_t slot, code;   /* SLOT has the return address CODE; the frame begins above it */
+    uint64_t module;       /* of the method; 0 = unknown */
+    uint32_t type, method; /* without the kind of the tokens */
+    uint32_t thread;       /* of clr.threads */
+    uint32_t named;        /* the first from this one outwards that has a name, or CLR_NONE */
+    const char *name;      /* of a method outside the framework: "Shop.Pump.Run"; or NULL */
+    uint8_t saved;         /* registers of its caller that the method saves */
+    bool holds;            /* a root is in it */
+};
 /* A word of a stack that may point into an object. */
 struct clr_stack_word {
     uint64_t word;   /* the first: gcd_sort_by_u64 */
+    uint64_t at;     /* its address; 0 = in a register */
     uint32_t thread; /* of clr.threads */
+    uint32_t frame;  /* of clr.frames, if that one is of this thread */
 };
 /* Part of an allocation context that has no objects yet. */
 struct clr_hole {
@@ -200,6 +220,8 @@ struct clr {
     size_t static_count, static_cap;
     struct clr_stack_word *stack_words; /* [stack_word_count] sorted */
     size_t stack_word_count, stack_word_cap;
+    struct clr_frame *frames; /* after clr_tell_frames those that hold something */
+    size_t frame_count, frame_cap;
     struct clr_thread *threads;
     size_t thread_count, thread_cap;
     uint32_t thread_object;   /* Thread: handle of its object; 0 = not found */
@@ -233,6 +255,8 @@ static inline bool clr_is_type_desc(uint64_t handle)
 uint64_t clr_type_desc_target(struct clr *c, uint64_t handle);
 /* The method table of a type handle: of a pointer type that of its last target; 0 = none. */
 uint64_t clr_table_of(struct clr *c, uint64_t handle);
+/* The class of a method table: module and token, without its kind; 0 = an array. */
+void clr_definition_of(struct clr *c, uint64_t table, uint64_t *ret_module, uint32_t *ret_token);
 /* Adds element types, type arguments and base types, of which there may be no objects. */
 gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
 
@@ -300,6 +324,15 @@ gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object,
 gcd_status clr_each_thread(struct clr *c,
                            gcd_status (*fn)(struct clr *c, uint64_t thread, struct gcd_error *err),
                            struct gcd_error *err);
+
+/* clr_stacks.c */
+gcd_status clr_read_stacks(struct clr *c, struct gcd_error *err);
+/* clr_frames.c: finds the methods of the frames; before types get their names. */
+gcd_status clr_find_methods(struct clr *c, struct gcd_error *err);
+/* Then, the frame that W belongs to, of clr.frames, if that one is of its thread. */
+uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w);
+/* Tells the roots on stacks by the methods, when these have their names. */
+void clr_tell_frames(struct clr *c);
 
 /* clr_threads.c: the object of a thread, 0 = none is found.  While the process is stopped, and when
  * the heap has been copied. */

@@ -527,7 +527,7 @@ static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
     for (size_t i = 0; i < e->c->type_count; i++)
         s.counts[RECORDED_TYPES] += type_has_names(&e->c->types[i]);
     s.counts[RECORDED_STATICS] = (uint32_t)e->c->static_count;
-    s.counts[RECORDED_THREADS] = (uint32_t)e->c->thread_count;
+    s.counts[RECORDED_THREADS] = (uint32_t)(e->c->thread_count + e->c->frame_count);
     (void)next_phase(e);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_START, 1,
                 (struct payload){ e->payload, recorded_put_start(e->payload, &s) }, ret);
@@ -575,26 +575,29 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_NAMES, RECORDED_STATIC, 1, done(&w), ret);
 }
 
-/* "4711", with the name that the program gave it, and what the kernel calls it if that is more than
- * the beginning of the name. */
-static void put_thread_label(struct gcd_put *w, const struct clr_thread *t)
+/* "4711", with the name that the program gave it, what the kernel calls it if that is more than
+ * the beginning of the name, and the METHOD of the frame unless that is NULL. */
+static void put_thread_label(struct gcd_put *w, const struct clr_thread *t, const char *method)
 {
-    char label[2048];
+    char label[2048 + CLR_METHOD_BYTES];
     bool named = t->name[0] != '\0',
          same = strncmp(t->name, t->kernel_name, strlen(t->kernel_name)) == 0;
-    (void)snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s%s%s", t->id, named ? " \"" : "",
+    (void)snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s%s%s%s%s", t->id, named ? " \"" : "",
                    t->name, named ? "\"" : "", same ? "" : " (", same ? "" : t->kernel_name,
-                   same ? "" : ")");
+                   same ? "" : ")", method != NULL ? " in " : "", method != NULL ? method : "");
     put_text(w, label);
 }
 
 static gcd_status give_names_thread(struct clr_events *e, struct gcd_event *ret)
 {
-    const struct clr_thread *t = &e->c->threads[e->next++];
+    /* threads, then frames */
+    size_t i = e->next++, threads = e->c->thread_count;
+    const struct clr_frame *f = i < threads ? NULL : &e->c->frames[i - threads];
+    const struct clr_thread *t = &e->c->threads[f != NULL ? f->thread : i];
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
-    gcd_put_le(&w, t->thread, 8);
+    gcd_put_le(&w, f != NULL ? f->slot : t->thread, 8);
     put_text(&w, t->name);
-    put_thread_label(&w, t);
+    put_thread_label(&w, t, f != NULL ? f->name : NULL);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_THREAD, 1, done(&w), ret);
 }
 
@@ -673,7 +676,7 @@ static size_t items_of(const struct clr_events *e)
     case NAMES_STATICS:
         return c->static_count;
     case NAMES_THREADS:
-        return c->thread_count;
+        return c->thread_count + c->frame_count;
     case TYPES:
     case NAMES_TYPES:
         return c->type_count;

@@ -194,16 +194,17 @@ static gcd_status mark_roots(struct marking *k)
 
 /* ---- the walk before it ---- */
 
-/* Is there a root of O for this thread among those from FIRST on? */
-static bool has_root(const struct clr *c, size_t first, uint64_t thread)
+/* The root of O for this thread among those from FIRST on, or NULL. */
+static struct clr_root *root_of(const struct clr *c, size_t first, uint64_t thread)
 {
     for (size_t i = first; i < c->root_count; i++)
         if (c->roots[i].id == thread)
-            return true;
-    return false;
+            return &c->roots[i];
+    return NULL;
 }
 
-/* Words of the stacks that point at or into O become roots, one for each thread. */
+/* Words of the stacks that point at or into O become roots, one for each thread: in the outermost
+ * frame, which holds O longest. */
 static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr_object *o,
                                    struct gcd_error *err)
 {
@@ -212,11 +213,17 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
     while (*next < c->stack_word_count && c->stack_words[*next].word < o->address)
         ++*next;
     for (; *next < c->stack_word_count && c->stack_words[*next].word < end; ++*next) {
-        uint64_t thread = c->threads[c->stack_words[*next].thread].thread;
-        if (has_root(c, first, thread))
-            continue;
-        GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
-        c->roots[c->root_count - 1].guess = true;
+        const struct clr_stack_word *w = &c->stack_words[*next];
+        uint64_t thread = c->threads[w->thread].thread;
+        uint32_t frame = clr_frame_of(c, w);
+        struct clr_root *root = root_of(c, first, thread);
+        if (root == NULL) {
+            GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
+            root = &c->roots[c->root_count - 1];
+            root->guess = true;
+            root->frame = frame;
+        }
+        root->frame = frame > root->frame ? frame : root->frame;
     }
     return GCD_OK;
 }
@@ -271,6 +278,7 @@ static gcd_status make_bits(struct clr *c, struct gcd_error *err)
 gcd_status clr_walk(struct clr *c, struct gcd_error *err)
 {
     size_t next_word = 0;
+    GCD_TRY(clr_find_methods(c, err));
     GCD_TRY(make_bits(c, err));
     for (size_t i = 0; i < c->region_count; i++)
         GCD_TRY(walk_region(c, &c->regions[i], &next_word, err));

@@ -263,6 +263,8 @@ static gcd_status name_module(struct clr *c, const struct clr_of_module *list, s
         st = name_definition(c, m.m, &c->types[list[i].type], err);
     if (st == GCD_OK)
         st = clr_static_fields(c, &c->modules[number], list, n, m.m, err);
+    if (st == GCD_OK)
+        st = clr_name_methods(c, &c->modules[number], m.m, err);
     clr_metadata_close(c, &m);
     return st;
 }

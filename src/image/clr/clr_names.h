@@ -31,4 +31,8 @@ gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
 /* which this fills in, when types have their names. */
 gcd_status clr_name_static_classes(struct clr *c, struct gcd_error *err);
 
+/* clr_frames.c: names the methods of the frames that are of MODULE. */
+gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
+                            struct gcd_error *err);
+
 #endif

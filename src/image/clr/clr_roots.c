@@ -1,5 +1,5 @@
 /*
- * Roots: handles, the finalizer queue, and stacks.
+ * Roots: handles, the finalizer queue, and thread-static variables.
  *
  * The handle table map has buckets, each with one handle table per processor (DAC and ClrMD look at
  * one per heap and miss some: dotnet/runtime#124872).  A table is a list of segments of 64 KiB
@@ -19,11 +19,7 @@
 #define BUCKETS_MAX        64u
 #define TABLES_MAX         4096u
 #define TABLE_SEGMENTS_MAX (UINT64_C(1) << 20)
-#define STACK_MAX          (UINT64_C(1) << 30)
-#define STACKS_MAX         (UINT64_C(1) << 20)
-#define STACK_PAGE_BYTES   4096u
-#define SIGNAL_STACK_BYTES UINT64_C(65536)
-#define STACK_WORDS_MAX    (UINT64_C(64) << 20)
+#define HOLES_MAX          (UINT64_C(64) << 20)
 
 enum {
     SEGMENT_BYTES = 65536,
@@ -56,8 +52,9 @@ gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object,
     if (!gcd_vec_reserve(&c->alloc, &c->roots, &c->root_cap, c->root_count + 1, sizeof *c->roots,
                          ROOTS_MAX))
         return gcd_fail_nomem(err, "reading the roots of a heap");
-    c->roots[c->root_count++] =
-        (struct clr_root){ .object = object, .id = id, .flags = flags, .kind = (uint8_t)kind };
+    c->roots[c->root_count++] = (struct clr_root){
+        .object = object, .id = id, .flags = flags, .kind = (uint8_t)kind, .frame = CLR_NONE
+    };
     return GCD_OK;
 }
 
@@ -193,78 +190,6 @@ static gcd_status read_queues(struct clr *c, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* ---- stacks ---- */
-
-/* A word of the thread that came last. */
-static gcd_status add_word(struct clr *c, uint64_t word, struct gcd_error *err)
-{
-    if (clr_region_at(c, word) == NULL)
-        return GCD_OK;
-    if (!gcd_vec_reserve(&c->alloc, &c->stack_words, &c->stack_word_cap, c->stack_word_count + 1,
-                         sizeof *c->stack_words, STACK_WORDS_MAX))
-        return gcd_fail_nomem(err, "reading the stacks of a process");
-    c->stack_words[c->stack_word_count++] =
-        (struct clr_stack_word){ .word = word, .thread = (uint32_t)c->thread_count - 1 };
-    return GCD_OK;
-}
-
-static gcd_status add_words(struct clr *c, uint64_t at, uint64_t end, struct gcd_error *err)
-{
-    while (at < end) {
-        uint64_t have = image_available(c->image, at);
-        uint64_t until = have < end - at ? at + have : end;
-        if (have == 0) /* stacks lack the pages that were never used */
-            until = at + STACK_PAGE_BYTES - at % STACK_PAGE_BYTES;
-        for (; have > 0 && at + 8 <= until; at += 8)
-            GCD_TRY(add_word(c, image_u64(c->image, at), err));
-        at = until;
-    }
-    return GCD_OK;
-}
-
-static gcd_status add_thread(struct clr *c, uint64_t thread, const struct image_thread *from,
-                             struct gcd_error *err)
-{
-    if (!gcd_vec_reserve(&c->alloc, &c->threads, &c->thread_cap, c->thread_count + 1,
-                         sizeof *c->threads, STACKS_MAX))
-        return gcd_fail_nomem(err, "reading the stacks of a process");
-    struct clr_thread *t = &c->threads[c->thread_count++];
-    *t = (struct clr_thread){ .thread = thread,
-                              .object = clr_thread_object(c, thread),
-                              .id = from->id };
-    memcpy(t->kernel_name, from->name, sizeof t->kernel_name);
-    return GCD_OK;
-}
-
-/* All words between stack pointer and stack base that point into the heap: the frames are not
- * decoded, so a few of them may be left over from calls that have returned. */
-static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *err)
-{
-    uint32_t id = image_u32(c->image, thread + c->layout.thread_os_id);
-    const struct image_thread *t = NULL;
-    for (size_t i = 0; i < c->image->thread_count && t == NULL; i++)
-        if (c->image->threads[i].id == id)
-            t = &c->image->threads[i];
-    if (t == NULL)
-        return GCD_OK; /* it has ended, or has not begun */
-    uint64_t base = image_u64(c->image, thread + c->layout.thread_stack_base);
-    uint64_t limit = image_u64(c->image, thread + c->layout.thread_stack_base + 8);
-    uint64_t at = t->stack_pointer / 8 * 8;
-    if (base <= limit || base - limit > STACK_MAX) {
-        c->gaps.unread_threads++;
-        return GCD_OK;
-    }
-    GCD_TRY(add_thread(c, thread, t, err));
-    for (size_t i = 0; i < IMAGE_REGISTERS; i++)
-        GCD_TRY(add_word(c, t->registers[i], err));
-    if (at < limit || at >= base) { /* in a signal handler, which has a stack of its own */
-        GCD_TRY(add_words(c, at, at + SIGNAL_STACK_BYTES, err));
-        at = limit;
-    }
-    GCD_TRY(add_words(c, at, base, err));
-    return gcd_check_canceled(c->context->cancel, err);
-}
-
 /* ---- thread statics ---- */
 
 /* ThreadLocalData (vm/threadstatics.h, .NET 9 and later): the array of the thread's variables; that
@@ -294,7 +219,7 @@ static gcd_status add_hole(struct clr *c, uint64_t thread, struct gcd_error *err
     if (start == 0 || start % 8 != 0 || limit < start || clr_region_at(c, start) == NULL)
         return GCD_OK;
     if (!gcd_vec_reserve(&c->alloc, &c->holes, &c->hole_cap, c->hole_count + 1, sizeof *c->holes,
-                         STACK_WORDS_MAX))
+                         HOLES_MAX))
         return gcd_fail_nomem(err, "reading the threads of a process");
     /* the collector keeps room for one smallest object behind the limit */
     c->holes[c->hole_count++] = (struct clr_hole){ .start = start, .end = limit / 8 * 8 + 24 };
@@ -313,9 +238,6 @@ gcd_status clr_find_roots(struct clr *c, struct gcd_error *err)
 {
     GCD_TRY(read_handles(c, err));
     GCD_TRY(read_queues(c, err));
-    GCD_TRY(clr_each_thread(c, read_stack, err));
-    GCD_TRY(clr_each_thread(c, read_thread_statics, err));
-    return gcd_sort_by_u64(&c->alloc, c->stack_words, c->stack_word_count, sizeof *c->stack_words)
-               ? GCD_OK
-               : gcd_fail_nomem(err, "reading the stacks of a process");
+    GCD_TRY(clr_read_stacks(c, err));
+    return clr_each_thread(c, read_thread_statics, err);
 }

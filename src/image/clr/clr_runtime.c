@@ -232,6 +232,7 @@ void clr_close(struct clr *c)
     gcd_mem_free(&c->alloc, c->roots, c->root_cap * sizeof *c->roots);
     gcd_mem_free(&c->alloc, c->dependents, c->dependent_cap * sizeof *c->dependents);
     gcd_mem_free(&c->alloc, c->statics, c->static_cap * sizeof *c->statics);
+    gcd_mem_free(&c->alloc, c->frames, c->frame_cap * sizeof *c->frames);
     gcd_mem_free(&c->alloc, c->threads, c->thread_cap * sizeof *c->threads);
     gcd_mem_free(&c->alloc, c->stack_words, c->stack_word_cap * sizeof *c->stack_words);
     gcd_idmap_done(&c->type_by_id);

@@ -170,6 +170,14 @@ static void read_definition(struct clr *c, struct clr_type *t)
     t->module = c->layout.major == 8 ? module_of_8(c, t) : image_u64(m, t->id + MT_MODULE);
 }
 
+void clr_definition_of(struct clr *c, uint64_t table, uint64_t *ret_module, uint32_t *ret_token)
+{
+    struct clr_type t = { .id = table };
+    read_definition(c, &t);
+    *ret_module = t.module;
+    *ret_token = t.token;
+}
+
 static bool is_array(uint32_t flags)
 {
     return (flags & FLAG_COMPONENTS) != 0 && (flags & FLAG_CATEGORY_MASK) == FLAG_ARRAY;

@@ -1,0 +1,271 @@
+/*
+ * The methods of the calls on the stacks (clr_stacks.c), by their code.
+ *
+ * What is known of code (vm/codeman.h, vm/nibblemapmacros.h; measured on .NET 8 to 11, linux-x64):
+ * a tree of tables by address, four levels of 256, leads to fragments {next, begin, end, section},
+ * the lowest bit of each link being a mark.  A section of the JIT has a heap with a map of nibbles,
+ * one for 32 bytes: in which dword of them, plus 1, a method begins.  A map word whose last nibble
+ * is above 8 is the distance of a method from the start of the heap instead, for code that is
+ * longer
+ * (.NET 10 and later).  Before a method is its header, which has its MethodDesc.
+ *
+ * Code that was compiled beforehand (ReadyToRun: nearly all of the framework) has no names here. A
+ * call is told by the first method from it outwards that is outside the framework, which is also
+ * what a reader can change.  Nothing is believed but a method that metadata give to the class that
+ * the runtime names.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/async_names.h>
+
+#include "base/context.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "image/clr/clr.h"
+#include "image/clr/clr_names.h"
+#include "names/framework_keys.h"
+
+#define LEVELS        4u
+#define LEVEL_BITS    8u
+#define LAST_BITS     17u /* of an address that the last level leaves */
+#define FRAGMENTS_MAX 64u
+#define MAP_WORDS_MAX 65536u /* back from an address: 16 MiB of one method */
+#define STUBS_MAX     15u    /* headers up to this number are of stubs */
+
+enum {
+    FRAGMENT_BEGIN = 8,
+    FRAGMENT_END = 16,
+    FRAGMENT_SECTION = 24,
+    SECTION_FLAGS = 16,
+    SECTION_MODULE = 32, /* of code that was compiled beforehand */
+    SECTION_HEAP = 40,
+    HEAP_START = 16,
+    HEAP_END = 24,
+    HEAP_BASE = 32,
+    HEAP_MAP = 40,
+    HEADER_METHOD = 24,
+    METHOD_REST = 0, /* 12 bits of its number, */
+    METHOD_INDEX = 2,
+    CHUNK_TABLE = 0,
+    CHUNK_RANGE = 18, /* and the 12 above them */
+    CHUNK_BYTES = 24
+};
+enum {
+    PUSHES_MAX = 8,
+    PUSH_RBX = 0x53,
+    PUSH_RBP = 0x55,
+    PUSH_FAR = 0x41, /* one of r12 to r15 */
+    PUSH_R12 = 0x54,
+    PUSH_R15 = 0x57
+};
+#define SECTION_JIT 2u
+#define NUMBER_BITS 12u
+
+/* ---- code ---- */
+
+/* The section of code with ADDRESS; 0 = it is no code. */
+static uint64_t section_of(struct clr *c, uint64_t address)
+{
+    /* the first entry: ExecutionManager::g_codeRangeMap */
+    uint64_t at = image_u64(c->image, image_u64(c->image, c->dac));
+    for (unsigned level = LEVELS; level-- > 0 && at != 0;) {
+        uint64_t i = address >> (LAST_BITS + LEVEL_BITS * level) & 0xff;
+        at = image_u64(c->image, at + 8 * i) & ~UINT64_C(1);
+    }
+    for (unsigned i = 0; i < FRAGMENTS_MAX && at != 0; i++) {
+        if (address >= image_u64(c->image, at + FRAGMENT_BEGIN) &&
+            address < image_u64(c->image, at + FRAGMENT_END))
+            return image_u64(c->image, at + FRAGMENT_SECTION);
+        at = image_u64(c->image, at) & ~UINT64_C(1);
+    }
+    return 0;
+}
+
+/* Of the methods that begin in the 256 bytes of map word I, the last one up to nibble N; 0 = none.
+ * LEAST: of nibble N, the dword that the address lies in. */
+static uint64_t begin_in(uint64_t base, uint64_t i, uint32_t word, unsigned n, unsigned last)
+{
+    if ((word & 15) > 8)
+        return base + (word & ~UINT32_C(15)) + 4 * (uint64_t)((word & 15) - 9);
+    for (unsigned nibble = n + 1; nibble-- > 0; last = 8) {
+        unsigned dword = word >> (28 - 4 * nibble) & 15;
+        if (dword != 0 && dword <= last)
+            return base + 256 * i + 32 * (uint64_t)nibble + 4 * (uint64_t)(dword - 1);
+    }
+    return 0;
+}
+
+/* Where the method with CODE begins; 0 = unknown. */
+static uint64_t method_begin(struct clr *c, uint64_t heap, uint64_t code)
+{
+    uint64_t base = image_u64(c->image, heap + HEAP_BASE);
+    uint64_t map = image_u64(c->image, heap + HEAP_MAP);
+    if (code < image_u64(c->image, heap + HEAP_START) ||
+        code >= image_u64(c->image, heap + HEAP_END) || code < base)
+        return 0;
+    uint64_t off = code - base, i = off / 256, begin = 0;
+    unsigned n = off / 32 % 8, last = (unsigned)(off % 32 / 4) + 1;
+    for (unsigned steps = 0; steps < MAP_WORDS_MAX && begin == 0; steps++) {
+        begin = begin_in(base, i, image_u32(c->image, map + 4 * i), n, last);
+        if (i-- == 0)
+            break;
+        n = 7;
+        last = 8;
+    }
+    return begin <= code ? begin : 0;
+}
+
+/* How many registers a method saves first, below the frame pointer: "push r15; push rbx ...". */
+static uint8_t count_saved(struct clr *c, uint64_t begin)
+{
+    uint8_t n = 0;
+    for (unsigned i = 0; i < PUSHES_MAX; i++) {
+        unsigned byte = image_u16(c->image, begin) & 0xff, next = image_u16(c->image, begin) >> 8;
+        bool far = byte == PUSH_FAR && next >= PUSH_R12 && next <= PUSH_R15;
+        if (!far && byte != PUSH_RBP && byte != PUSH_RBX)
+            break;
+        n = (uint8_t)(n + (far || byte == PUSH_RBX));
+        begin += far ? 2 : 1;
+    }
+    return n;
+}
+
+/* Finds the method of F and its class, if it is compiled by the JIT, in SECTION. */
+static void find_method(struct clr *c, struct clr_frame *f, uint64_t section)
+{
+    if ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) == 0)
+        return;
+    uint64_t begin = method_begin(c, image_u64(c->image, section + SECTION_HEAP), f->code - 1);
+    uint64_t header = begin != 0 ? image_u64(c->image, begin - 8) : 0;
+    uint64_t method = header > STUBS_MAX ? image_u64(c->image, header + HEADER_METHOD) : 0;
+    if (method == 0)
+        return;
+    uint32_t index = image_u16(c->image, method + METHOD_INDEX) & 0xff;
+    uint64_t chunk = method - CHUNK_BYTES - 8 * (uint64_t)index;
+    uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
+    f->method = (image_u16(c->image, chunk + CHUNK_RANGE) & mask) << NUMBER_BITS |
+                (image_u16(c->image, method + METHOD_REST) & mask);
+    f->saved = count_saved(c, begin);
+    clr_definition_of(c, image_u64(c->image, chunk + CHUNK_TABLE), &f->module, &f->type);
+}
+
+/* Is F a call of compiled code?  Finds its method then. */
+static bool is_compiled(struct clr *c, struct clr_frame *f)
+{
+    uint64_t section = section_of(c, f->code - 1);
+    if (section == 0 || ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) == 0 &&
+                         image_u64(c->image, section + SECTION_MODULE) == 0))
+        return false;
+    find_method(c, f, section);
+    return true;
+}
+
+/* Keeps the calls of compiled code; RET_PLACES: where they are then.  The others are those of
+ * native code, and words that look like one: what lies in them belongs to the call inside them, or
+ * to the innermost one. */
+static gcd_status keep_compiled(struct clr *c, uint32_t *ret_places, struct gcd_error *err)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < c->frame_count; i++) {
+        struct clr_frame f = c->frames[i];
+        if (i % 1024 == 0)
+            GCD_TRY(gcd_check_canceled(c->context->cancel, err));
+        if (is_compiled(c, &f))
+            c->frames[n++] = f;
+        ret_places[i] = n > 0 && c->frames[n - 1].thread == f.thread ? n - 1 : n;
+    }
+    c->frame_count = n;
+    return GCD_OK;
+}
+
+gcd_status clr_find_methods(struct clr *c, struct gcd_error *err)
+{
+    size_t count = c->frame_count;
+    uint32_t *places = gcd_mem_new_uncleared(&c->alloc, count + 1, sizeof *places);
+    gcd_status st =
+        places != NULL ? keep_compiled(c, places, err) : gcd_fail_nomem(err, "reading stacks");
+    for (size_t i = 0; i < c->stack_word_count && st == GCD_OK; i++) {
+        struct clr_stack_word *w = &c->stack_words[i];
+        w->frame = w->frame < count ? places[w->frame] : (uint32_t)c->frame_count;
+    }
+    gcd_mem_free(&c->alloc, places, (count + 1) * sizeof *places);
+    return st;
+}
+
+/* What a method saves first is its caller's. */
+uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w)
+{
+    if (w->frame >= c->frame_count || w->frame + 1 >= c->frame_count)
+        return w->frame;
+    const struct clr_frame *f = &c->frames[w->frame], *caller = f + 1;
+    bool is_saved = caller->thread == f->thread && w->at < caller->slot - 8 &&
+                    caller->slot - 8 - w->at <= 8 * (uint64_t)f->saved;
+    return w->frame + is_saved;
+}
+
+/* ---- names ---- */
+
+static gcd_status name_frame(struct clr *c, struct clr_frame *f, struct gcd_metadata *m,
+                             struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    char name[CLR_METHOD_BYTES], method[CLR_METHOD_BYTES];
+    const char *text;
+    uint32_t type;
+    gcd_status st = gcd_metadata_method_name(m, GCD_TOKEN_METHOD | f->method, &type, &text, &own);
+    if (st == GCD_OK && type != (GCD_TOKEN_TYPE | f->type))
+        return GCD_OK; /* a method without metadata */
+    if (st == GCD_OK) {
+        (void)snprintf(method, sizeof method, "%s", text);
+        st = gcd_metadata_name(m, type, NULL, 0, &text, &own);
+    }
+    if (st != GCD_OK)
+        return st == GCD_E_NOMEM ? gcd_fail_nomem(err, "naming methods") : GCD_OK;
+    gcd_call_name(text, method, name, sizeof name);
+    st = gcd_textpool_add(&c->text, name, strlen(name), &f->name);
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of methods");
+}
+
+gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
+                            struct gcd_error *err)
+{
+    if (module->has_token && gcd_is_framework_key(module->token))
+        return GCD_OK;
+    for (size_t i = 0; i < c->frame_count; i++)
+        if (c->frames[i].module == module->id && c->frames[i].module != 0)
+            GCD_TRY(name_frame(c, &c->frames[i], m, err));
+    return GCD_OK;
+}
+
+/* ---- roots ---- */
+
+/* Each frame becomes the first one from it outwards that has a name; without one, it leads to
+ * nothing. */
+static void look_outwards(struct clr *c)
+{
+    for (size_t i = c->frame_count; i-- > 0;) {
+        struct clr_frame *f = &c->frames[i], *outer = f + 1;
+        bool has_outer = i + 1 < c->frame_count && outer->thread == f->thread;
+        f->named = f->name != NULL ? (uint32_t)i : has_outer ? outer->named : CLR_NONE;
+    }
+}
+
+void clr_tell_frames(struct clr *c)
+{
+    look_outwards(c);
+    for (size_t i = 0; i < c->root_count; i++) {
+        struct clr_root *r = &c->roots[i];
+        const struct clr_frame *f = r->frame < c->frame_count ? &c->frames[r->frame] : NULL;
+        if (f == NULL || c->threads[f->thread].thread != r->id || f->named == CLR_NONE)
+            continue;
+        struct clr_frame *named = &c->frames[f->named];
+        named->holds = true;
+        r->id = named->slot;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < c->frame_count; i++)
+        if (c->frames[i].holds)
+            c->frames[n++] = c->frames[i];
+    c->frame_count = n;
+}
