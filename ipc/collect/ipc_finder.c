@@ -31,8 +31,9 @@ struct gcd_ipc_finder {
     struct seen *seen; /* [count], by pid */
     size_t count, room;
     const char *proc;
-    uint64_t now_ms;
-    bool failed; /* out of memory */
+    uint64_t now_ms;  /* on the caller's clock */
+    uint64_t boot_ms; /* the same since boot; 0 = not read in this search */
+    bool failed;      /* out of memory */
 };
 
 gcd_status gcd_ipc_finder_new(const struct gcd_alloc *alloc, struct gcd_ipc_finder **ret,
@@ -72,8 +73,10 @@ static struct seen *insert(struct gcd_ipc_finder *f, uint32_t pid)
     memmove(f->seen + i + 1, f->seen + i, (f->count - i) * sizeof *f->seen);
     f->count++;
     uint64_t start, age_ms = 0;
+    if (f->boot_ms == 0)
+        f->boot_ms = gcd_procfs_now_ms(f->proc);
     if (gcd_procfs_start(f->proc, pid, &start, NULL) == GCD_OK)
-        age_ms = gcd_procfs_uptime_ms(f->proc, start);
+        age_ms = gcd_procfs_age_ms(f->boot_ms, start);
     f->seen[i] = (struct seen){ .pid = pid, .start_ms = (int64_t)f->now_ms - (int64_t)age_ms };
     return &f->seen[i];
 }
@@ -83,7 +86,6 @@ static uint64_t age_of(const struct gcd_ipc_finder *f, const struct seen *s)
     return (uint64_t)((int64_t)f->now_ms - s->start_ms);
 }
 
-/* Is called twice for a process in a search, which must get the same answer. */
 static bool is_known(void *ctx, uint32_t pid)
 {
     struct gcd_ipc_finder *f = ctx;
@@ -122,6 +124,7 @@ gcd_status gcd_finder_next(struct gcd_ipc_finder *f, const char *proc, uint64_t 
     const struct gcd_list_known known = { is_known, f };
     f->proc = proc;
     f->now_ms = now_ms;
+    f->boot_ms = 0;
     f->failed = false;
     gcd_status st = gcd_list_unknown(proc, options, &known, ret, err);
     if (st == GCD_OK && f->failed) {

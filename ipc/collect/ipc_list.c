@@ -38,8 +38,13 @@ struct search {
     struct gcd_ipc_list_options options;
     struct gcd_alloc alloc;
     struct gcd_ipc_process_list list;
+    struct gcd_discover_once once;
+    uint64_t now_ms;  /* since boot */
+    uint32_t *others; /* [n_others] processes without a socket of their own */
+    size_t n_others, other_room;
     size_t n_processes; /* in the list: those found through /proc, by pid */
     const char **paths; /* [n_processes] of their sockets, sorted */
+    int unused;         /* of gcd_sock_connect_next: most names are stale */
     struct listener *listeners;
     size_t n_listeners, listener_room;
 };
@@ -72,21 +77,31 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* Adds PID with its data from /proc and the socket to ask; "" = none, for this REASON:
+/* What is known about a process; its pid within its own namespace is 0 when unknown. */
+struct known {
+    uint32_t pid, inner_pid;
+    struct gcd_procfs_facts facts;
+};
+
+/* Adds P with its data from /proc and the socket to ask; "" = none, for this REASON:
  * GCD_ERROR_NO_SOCKET = it is known to be CoreCLR. */
-static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts,
-                      const char *socket_path, enum gcd_error_reason reason, struct gcd_error *err)
+static gcd_status add(struct search *s, const struct known *k, const char *socket_path,
+                      enum gcd_error_reason reason, struct gcd_error *err)
 {
+    const struct gcd_procfs_facts *facts = &k->facts;
+    uint32_t pid = k->pid;
     struct gcd_ipc_process_list *l = &s->list;
     if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items,
                          SIZE_MAX / sizeof *l->items))
         return gcd_fail_nomem(err, "listing processes");
     struct gcd_ipc_process *p = &l->items[l->count++];
-    *p = (struct gcd_ipc_process){
-        .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes, .reason = reason
-    };
+    *p = (struct gcd_ipc_process){ .pid = pid,
+                                   .inner_pid = k->inner_pid,
+                                   .uid = facts->uid,
+                                   .rss_bytes = facts->rss_bytes,
+                                   .reason = reason };
     if (facts->start_jiffies != 0)
-        p->uptime_ms = gcd_procfs_uptime_ms(s->proc, facts->start_jiffies);
+        p->uptime_ms = gcd_procfs_age_ms(s->now_ms, facts->start_jiffies);
     size_t cap = 0;
     char *command_line = pid == 0 ? NULL : gcd_procfs_command_line(s->proc, pid, &cap);
     p->command_line = copy(s, command_line != NULL ? command_line : "");
@@ -98,11 +113,8 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
     p->runtime_version = copy(s, "");
     p->arch = copy(s, "");
     char container[GCD_CONTAINER_ID_MAX] = "";
-    struct gcd_procfs_target target = { .inner_pid = 0 };
     if (pid != 0) {
         gcd_container_find(s->proc, pid, container);
-        if (gcd_procfs_read(s->proc, pid, &target, NULL) == GCD_OK)
-            p->inner_pid = target.inner_pid;
         p->coreclr = reason == GCD_ERROR_NO_SOCKET || gcd_procfs_is_coreclr(s->proc, pid);
     }
     p->container = copy(s, container);
@@ -115,44 +127,63 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
 
 /* ---- find processes ---- */
 
+static gcd_status keep_other(struct search *s, uint32_t pid, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&s->alloc, &s->others, &s->other_room, s->n_others + 1, sizeof *s->others,
+                         SIZE_MAX / sizeof *s->others))
+        return gcd_fail_nomem(err, "listing processes");
+    s->others[s->n_others++] = pid;
+    return GCD_OK;
+}
+
 static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *err)
 {
-    struct gcd_procfs_facts facts;
+    struct known k = { .pid = pid };
+    struct gcd_procfs_target target;
     char path[GCD_IPC_PATH_MAX] = "";
     bool foreign = false;
     /* a search again and again leaves out at once what has no socket: most new processes */
     if (s->known != NULL && !gcd_procfs_may_have_socket(s->proc, pid))
+        return keep_other(s, pid, err);
+    if (!gcd_procfs_both(s->proc, pid, &k.facts, &target))
         return GCD_OK;
-    if (!gcd_procfs_facts(s->proc, pid, &facts) || facts.kernel)
-        return GCD_OK;
-    gcd_status st = gcd_discover_listed(s->proc, pid, s->options.own_tmpdir, path, &foreign, NULL);
+    k.inner_pid = target.inner_pid;
+    gcd_status st =
+        gcd_discover_listed(s->proc, &target, s->options.own_tmpdir, &s->once, path, &foreign);
     if (st == GCD_E_NOMEM)
         return gcd_fail_nomem(err, "looking for diagnostic sockets");
     if (st == GCD_OK)
-        return add(s, pid, &facts, path, GCD_ERROR_OTHER, err);
+        return add(s, &k, path, GCD_ERROR_OTHER, err);
     /* An unreadable directory proves nothing; an unusable socket proves that the process exists. */
     if (foreign)
-        return add(s, pid, &facts, "", GCD_ERROR_PERMISSION, err);
-    return GCD_OK;
+        return add(s, &k, "", GCD_ERROR_PERMISSION, err);
+    return keep_other(s, pid, err);
 }
 
 /* With diagnostics switched off there is no socket, but the memory can still be read. */
 static gcd_status try_socketless(struct search *s, uint32_t pid, struct gcd_error *err)
 {
-    struct gcd_procfs_facts facts;
+    struct known k = { .pid = pid };
+    struct gcd_procfs_target target;
     for (size_t i = 0; i < s->list.count; i++)
         if (s->list.items[i].pid == pid)
             return GCD_OK;
-    if (!gcd_procfs_is_coreclr(s->proc, pid) || !gcd_procfs_facts(s->proc, pid, &facts))
+    if (!gcd_procfs_is_coreclr(s->proc, pid) || !gcd_procfs_both(s->proc, pid, &k.facts, &target))
         return GCD_OK;
-    return add(s, pid, &facts, "", GCD_ERROR_NO_SOCKET, err);
+    k.inner_pid = target.inner_pid;
+    return add(s, &k, "", GCD_ERROR_NO_SOCKET, err);
 }
 
-/* Calls TRY for each process. */
-static gcd_status
-search_proc(struct search *s,
-            gcd_status (*try)(struct search *s, uint32_t pid, struct gcd_error *err),
-            struct gcd_error *err)
+static gcd_status search_others(struct search *s, struct gcd_error *err)
+{
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; st == GCD_OK && i < s->n_others; i++)
+        st = gcd_is_canceled(s->options.cancel) ? gcd_fail(err, GCD_E_CANCELED, "interrupted")
+                                                : try_socketless(s, s->others[i], err);
+    return st;
+}
+
+static gcd_status search_proc(struct search *s, struct gcd_error *err)
 {
     DIR *dir = opendir(s->proc);
     if (dir == NULL)
@@ -166,7 +197,7 @@ search_proc(struct search *s,
         if (gcd_is_canceled(s->options.cancel))
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
         else if (pid <= UINT32_MAX && (s->known == NULL || !s->known(s->ctx, (uint32_t)pid)))
-            st = try(s, (uint32_t)pid, err);
+            st = try_process(s, (uint32_t)pid, err);
     }
     (void)closedir(dir);
     return st;
@@ -229,7 +260,7 @@ static gcd_status try_socket(struct search *s, const char *dir, const char *name
     if (n_path < 0 || (size_t)n_path >= sizeof path ||
         (n > 0 && bsearch(&key, s->paths, n, sizeof *s->paths, by_text) != NULL))
         return GCD_OK;
-    int fd = gcd_sock_connect(path);
+    int fd = gcd_sock_connect_next(path, &s->unused);
     if (fd < 0) /* stale, or owned by a user whose processes /proc hides */
         return GCD_OK;
     struct listener l = { .pid = gcd_sock_peer_pid(fd) };
@@ -253,22 +284,29 @@ static gcd_status add_listeners(struct search *s, struct gcd_error *err)
         qsort(s->listeners, s->n_listeners, sizeof *s->listeners, by_listener);
     for (size_t i = 0; st == GCD_OK && i < s->n_listeners; i++) {
         const struct listener *l = &s->listeners[i];
-        struct gcd_procfs_facts facts = { .uid = UINT32_MAX };
+        struct known k = { .pid = l->pid, .facts.uid = UINT32_MAX };
+        struct gcd_procfs_target target;
         if (l->pid != 0 && i > 0 && l[-1].pid == l->pid)
             continue;
         if (l->pid != 0)
-            (void)gcd_procfs_facts(s->proc, l->pid, &facts);
-        st = add(s, l->pid, &facts, l->path, GCD_ERROR_OTHER, err);
+            (void)gcd_procfs_facts(s->proc, l->pid, &k.facts);
+        if (l->pid != 0 && gcd_procfs_read(s->proc, l->pid, &target, NULL) == GCD_OK)
+            k.inner_pid = target.inner_pid;
+        st = add(s, &k, l->path, GCD_ERROR_OTHER, err);
     }
     return st;
 }
 
-static void free_listeners(struct search *s)
+static void free_finds(struct search *s)
 {
     for (size_t i = 0; i < s->n_listeners; i++)
         free_string(&s->alloc, &s->listeners[i].path);
     gcd_mem_free(&s->alloc, s->listeners, s->listener_room * sizeof *s->listeners);
     gcd_mem_free(&s->alloc, s->paths, s->n_processes * sizeof *s->paths);
+    gcd_mem_free(&s->alloc, s->others, s->other_room * sizeof *s->others);
+    gcd_discover_done(&s->once);
+    if (s->unused >= 0)
+        (void)close(s->unused);
 }
 
 static gcd_status search_dir(struct search *s, const char *path, struct gcd_error *err)
@@ -366,12 +404,15 @@ static gcd_status search_sockets(struct search *s, const char *shared_dir, struc
 static gcd_status list(struct search *s, const char *shared_dir, struct gcd_ipc_process_list *ret,
                        struct gcd_error *err)
 {
-    gcd_status st = search_proc(s, try_process, err);
+    s->once.alloc = s->once.listeners.alloc = s->alloc;
+    s->unused = -1;
+    s->now_ms = gcd_procfs_now_ms(s->proc);
+    gcd_status st = search_proc(s, err);
     if (st == GCD_OK && shared_dir != NULL)
         st = search_sockets(s, shared_dir, err);
     if (st == GCD_OK)
-        st = search_proc(s, try_socketless, err);
-    free_listeners(s);
+        st = search_others(s, err);
+    free_finds(s);
     if (st == GCD_OK)
         ask_all(s); /* first those found through /proc */
     if (st == GCD_OK && gcd_is_canceled(s->options.cancel))

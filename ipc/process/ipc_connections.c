@@ -1,7 +1,7 @@
 /*
- * Counts the connections to a diagnostic socket.  An accepted connection carries the name of the
- * listening socket, and PROC/PID/net/unix shows all sockets in the network namespace of the process
- * to everybody.
+ * Counts the connections to a diagnostic socket, and finds who listens.  An accepted connection
+ * carries the name of the listening socket, and PROC/PID/net/unix shows all sockets in the network
+ * namespace of the process to everybody.
  */
 #include "ipc/process/ipc_connections.h"
 
@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
 
+#include "base/mem.h"
 #include "base/safe_open.h"
+#include "ipc/process/ipc_discover.h"
 
 #define READINGS   4
 #define LISTENING  1   /* SS_UNCONNECTED of linux/net.h: a name, and nobody at the other end */
@@ -52,32 +55,84 @@ uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket
     return whole ? count : GCD_IPC_UNKNOWN;
 }
 
-/* Finds a line with NAME in PATH, once; LINE holds it. */
-static const char *find_listening(const char *path, const char *name, char line[LINE_BYTES])
+/* ---- who listens ---- */
+
+struct path {
+    char text[LINE_BYTES - 54];
+};
+
+/* One network namespace: the kernel has an own net/unix for each. */
+struct gcd_listeners_there {
+    dev_t dev;
+    ino_t ino;
+    struct path *items; /* [count], one path several times */
+    size_t count, room;
+};
+
+void gcd_listeners_done(struct gcd_listeners *l)
 {
-    const char *found = NULL;
-    FILE *f = fopen(path, "re");
-    while (f != NULL && found == NULL && fgets(line, LINE_BYTES, f) != NULL) {
+    for (size_t i = 0; i < l->count; i++)
+        gcd_mem_free(&l->alloc, l->items[i].items, l->items[i].room * sizeof *l->items[i].items);
+    gcd_mem_free(&l->alloc, l->items, l->room * sizeof *l->items);
+    *l = (struct gcd_listeners){ .alloc = l->alloc };
+}
+
+static bool read_there(struct gcd_listeners *l, struct gcd_listeners_there *t, FILE *f)
+{
+    char line[LINE_BYTES];
+    while (fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        found = path_in(line, LISTENING, name);
+        const char *slash = strrchr(line, '/'),
+                   *path = slash != NULL && gcd_discover_pid_of(slash + 1) != 0
+                               ? path_in(line, LISTENING, slash + 1)
+                               : NULL;
+        if (path == NULL)
+            continue;
+        if (!gcd_vec_reserve(&l->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items,
+                             SIZE_MAX / sizeof *t->items))
+            return false;
+        (void)snprintf(t->items[t->count++].text, sizeof t->items->text, "%s", path);
+    }
+    return true;
+}
+
+/* The listeners that PATH, a net/unix, shows; NULL when unknown. */
+static const struct gcd_listeners_there *find_there(struct gcd_listeners *l, const char *path)
+{
+    struct stat sb;
+    FILE *f = fopen(path, "re");
+    struct gcd_listeners_there *there = NULL;
+    bool known = f != NULL && fstat(fileno(f), &sb) == 0;
+    for (size_t i = 0; known && i < l->count && there == NULL; i++)
+        if (l->items[i].dev == sb.st_dev && l->items[i].ino == sb.st_ino)
+            there = &l->items[i];
+    if (known && there == NULL &&
+        gcd_vec_reserve(&l->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items,
+                        SIZE_MAX / sizeof *l->items)) {
+        there = &l->items[l->count++];
+        *there = (struct gcd_listeners_there){ .dev = sb.st_dev, .ino = sb.st_ino };
+        /* The kernel may skip lines while other sockets come and go. */
+        for (int i = 0; i < READINGS && read_there(l, there, f); i++)
+            rewind(f);
     }
     if (f != NULL)
         (void)fclose(f);
-    return found;
+    return there;
 }
 
-bool gcd_connections_listens(const char *proc, uint32_t pid, const char *name, char *ret,
-                             size_t cap)
+bool gcd_listeners_have(struct gcd_listeners *l, const char *proc, uint32_t pid, const char *name,
+                        char *ret, size_t cap)
 {
-    char path[64], line[LINE_BYTES];
-    const char *found = NULL;
+    char path[64];
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
-    /* The kernel may skip lines while other sockets come and go. */
-    for (int i = 0; i < READINGS && found == NULL && n > 0 && (size_t)n < sizeof path; i++)
-        found = find_listening(path, name, line);
-    if (found != NULL)
-        (void)snprintf(ret, cap, "%s", found);
-    return found != NULL;
+    const struct gcd_listeners_there *there =
+        n > 0 && (size_t)n < sizeof path ? find_there(l, path) : NULL;
+    for (size_t i = 0; there != NULL && i < there->count; i++)
+        if (strcmp(gcd_path_name(there->items[i].text), name) == 0) {
+            (void)snprintf(ret, cap, "%s", there->items[i].text);
+            return true;
+        }
+    return false;
 }
 
 uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/safe_open.h"
+#include "base/sort.h"
 #include "ipc/process/ipc_connections.h"
 #include "ipc/process/ipc_procfs.h"
 #include "ipc/wire/ipc_sock.h"
@@ -29,10 +30,25 @@ struct candidate {
     int64_t mtime_ns;
 };
 
+/* A name in a folder that a socket of process PID may have. */
+struct name {
+    uint64_t pid; /* first: gcd_count_up_to */
+    char text[NAME_BYTES];
+};
+
+/* The names in a folder, which is read once for all processes. */
+struct gcd_discover_folder {
+    dev_t dev;
+    ino_t ino;
+    struct name *names; /* [count], by pid */
+    size_t count, room;
+};
+
 /* A directory to search, and for which process. */
 struct place {
     const char *proc;
     const struct gcd_procfs_target *target;
+    struct gcd_discover_once *once;
     char dir[GCD_IPC_PATH_MAX]; /* without a trailing slash */
     int dir_fd;                 /* the same directory, open */
     /* seen in any directory: the socket of this process belongs to another user */
@@ -42,30 +58,18 @@ struct place {
 
 /* ---- candidates ---- */
 
-/* dotnet-diagnostic-[dsrouter-]PID-DIGITS-socket */
-static bool name_matches(const char *name, uint32_t pid)
-{
-    for (size_t i = N_PREFIXES; i-- > 0;) {
-        char head[NAME_BYTES];
-        int n = snprintf(head, sizeof head, "%s%" PRIu32 "-", prefixes[i], pid);
-        if (n < 0 || strncmp(name, head, (size_t)n) != 0)
-            continue;
-        const char *key = name + n;
-        size_t n_digits = strspn(key, "0123456789");
-        if (n_digits > 0 && strcmp(key + n_digits, "-socket") == 0 && strlen(name) < NAME_BYTES)
-            return true;
-    }
-    return false;
-}
-
 uint32_t gcd_discover_pid_of(const char *name)
 {
+    static const char digits[] = "0123456789";
     for (size_t i = N_PREFIXES; i-- > 0;) {
         size_t n = strlen(prefixes[i]);
         if (strncmp(name, prefixes[i], n) != 0 || name[n] < '1' || name[n] > '9')
             continue;
-        unsigned long pid = strtoul(name + n, NULL, 10);
-        if (pid <= UINT32_MAX && name_matches(name, (uint32_t)pid))
+        char *after;
+        unsigned long long pid = strtoull(name + n, &after, 10);
+        size_t key = *after == '-' ? strspn(after + 1, digits) : 0;
+        if (pid <= UINT32_MAX && key > 0 && strcmp(after + 1 + key, "-socket") == 0 &&
+            strlen(name) < NAME_BYTES)
             return (uint32_t)pid;
     }
     return 0;
@@ -240,12 +244,55 @@ static gcd_status cannot_look(const struct place *pl, int os_errno, struct gcd_e
                     pl->target->pid, pl->dir));
 }
 
-static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_error *err)
+static int by_pid(const void *va, const void *vb)
 {
-    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    struct candidate *list = NULL;
-    size_t n = 0, cap = 0;
-    bool mem_ok = true;
+    const struct name *a = va, *b = vb;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return strcmp(a->text, b->text);
+}
+
+/* Reads the names in DIR.  False when out of memory. */
+static bool read_names(const struct gcd_alloc *alloc, struct gcd_discover_folder *f, DIR *dir)
+{
+    for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+        uint32_t pid = gcd_discover_pid_of(e->d_name);
+        if (pid == 0)
+            continue;
+        if (!gcd_vec_reserve(alloc, &f->names, &f->room, f->count + 1, sizeof *f->names,
+                             SIZE_MAX / sizeof *f->names))
+            return false;
+        f->names[f->count] = (struct name){ .pid = pid };
+        memcpy(f->names[f->count++].text, e->d_name, strlen(e->d_name) + 1);
+    }
+    if (f->count > 1)
+        qsort(f->names, f->count, sizeof *f->names, by_pid);
+    return true;
+}
+
+void gcd_discover_done(struct gcd_discover_once *o)
+{
+    gcd_listeners_done(&o->listeners);
+    for (size_t i = 0; i < o->count; i++)
+        gcd_mem_free(&o->alloc, o->folders[i].names,
+                     o->folders[i].room * sizeof *o->folders[i].names);
+    gcd_mem_free(&o->alloc, o->folders, o->room * sizeof *o->folders);
+    *o = (struct gcd_discover_once){ .alloc = o->alloc };
+}
+
+/* The names in the folder of PL. */
+static gcd_status names_in(const struct place *pl, const struct gcd_discover_folder **ret,
+                           struct gcd_error *err)
+{
+    struct gcd_discover_once *o = pl->once;
+    struct stat sb;
+    if (fstat(pl->dir_fd, &sb) != 0)
+        return cannot_look(pl, errno, err);
+    for (size_t i = 0; i < o->count; i++)
+        if (o->folders[i].dev == sb.st_dev && o->folders[i].ino == sb.st_ino) {
+            *ret = &o->folders[i];
+            return GCD_OK;
+        }
     int fd = openat(pl->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (dir == NULL) {
@@ -254,15 +301,36 @@ static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_err
             (void)close(fd);
         return cannot_look(pl, e, err);
     }
-    for (struct dirent *e; mem_ok && (e = readdir(dir)) != NULL;) {
+    bool done = gcd_vec_reserve(&o->alloc, &o->folders, &o->room, o->count + 1, sizeof *o->folders,
+                                SIZE_MAX / sizeof *o->folders);
+    if (done) {
+        struct gcd_discover_folder *f = &o->folders[o->count++];
+        *f = (struct gcd_discover_folder){ .dev = sb.st_dev, .ino = sb.st_ino };
+        done = read_names(&o->alloc, f, dir);
+        *ret = f;
+    }
+    (void)closedir(dir);
+    return done ? GCD_OK : gcd_fail_nomem(err, "looking for a diagnostic socket");
+}
+
+static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    const struct gcd_discover_folder *f = NULL;
+    struct candidate *list = NULL;
+    uint64_t pid = pl->target->inner_pid;
+    size_t n = 0, cap = 0;
+    GCD_TRY(names_in(pl, &f, err));
+    bool mem_ok = true;
+    for (size_t i = gcd_count_up_to(f->names, f->count, sizeof *f->names, pid - 1);
+         mem_ok && i < f->count && f->names[i].pid == pid; i++) {
         struct candidate c;
-        if (!name_matches(e->d_name, pl->target->inner_pid) || look(pl->dir_fd, e->d_name, &c) != 0)
+        if (look(pl->dir_fd, f->names[i].text, &c) != 0)
             continue;
         mem_ok = gcd_vec_reserve(&alloc, &list, &cap, n + 1, sizeof *list, SIZE_MAX / sizeof *list);
         if (mem_ok)
             list[n++] = c;
     }
-    (void)closedir(dir);
     gcd_status st = nothing_here(err);
     if (!mem_ok)
         st = gcd_fail_nomem(err, "looking for a diagnostic socket");
@@ -331,12 +399,13 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
 }
 
 /* Does the process listen at the name that the runtime would give its socket?  At RET. */
-static bool listens(const char *proc, const struct gcd_procfs_target *t, char *ret, size_t cap)
+static bool listens(const struct place *pl, char *ret, size_t cap)
 {
+    const struct gcd_procfs_target *t = pl->target;
     char name[NAME_BYTES];
     (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid,
                    t->start_jiffies);
-    return gcd_connections_listens(proc, t->pid, name, ret, cap);
+    return gcd_listeners_have(&pl->once->listeners, pl->proc, t->pid, name, ret, cap);
 }
 
 /* Its socket exists, but in a root folder that we may not read: a container beside ours. */
@@ -352,14 +421,15 @@ static gcd_status out_of_sight(struct place *pl, const char *path, struct gcd_er
 }
 
 /* The advice depends on what could be read. */
-static gcd_status explain(const char *proc, const struct gcd_procfs_target *t,
-                          const char *const *bases, size_t n_bases, struct gcd_error *err)
+static gcd_status explain(const struct place *pl, const char *const *bases, size_t n_bases,
+                          struct gcd_error *err)
 {
+    const struct gcd_procfs_target *t = pl->target;
     const char *first = bases[0];
     char name[NAME_BYTES], path[GCD_IPC_PATH_MAX];
     int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0],
                      t->inner_pid, t->start_jiffies);
-    if (listens(proc, t, path, sizeof path))
+    if (listens(pl, path, sizeof path))
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32 " still listens at %.120s, but the file was removed (by "
                         "a tmp cleaner?): only a restart of the program makes it again; exclude "
@@ -409,8 +479,8 @@ static int telling(gcd_status st, const struct gcd_error *err)
  * still have another /tmp: a unit with PrivateTmp, or containers that share their pid namespace. So
  * the second search, through its root, is done for every process.
  */
-static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir,
-                             char *ret_path, struct gcd_error *err)
+static gcd_status search_all(struct place *pl, const char *own_tmpdir, char *ret_path,
+                             struct gcd_error *err)
 {
     const struct gcd_procfs_target *t = pl->target;
     const char *bases[2];
@@ -428,7 +498,7 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
     for (int inside = t->nested; inside < 2; inside++) {
         for (size_t i = 0; i < n_bases; i++) {
             struct gcd_error e = GCD_ERROR_INIT;
-            if (!make_place(proc, bases[i], inside, pl))
+            if (!make_place(pl->proc, bases[i], inside, pl))
                 continue;
             gcd_status st = search_place(pl, ret_path, &e);
             if (st == GCD_OK)
@@ -445,38 +515,39 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
         }
     }
     char path[GCD_IPC_PATH_MAX];
-    if (telling(best, &best_err) == 0 && pl->root_refused && listens(proc, t, path, sizeof path))
+    if (telling(best, &best_err) == 0 && pl->root_refused && listens(pl, path, sizeof path))
         return out_of_sight(pl, path, err);
+    if (telling(best, &best_err) == 0 && err == NULL)
+        return GCD_E_NOT_FOUND; /* nobody reads the reason */
     if (telling(best, &best_err) == 0)
-        return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(proc, t, bases, n_bases, err));
+        return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(pl, bases, n_bases, err));
     if (err != NULL)
         *err = best_err;
     return best;
 }
 
-static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
-                           bool *ret_foreign, struct gcd_error *err)
-{
-    struct gcd_procfs_target target;
-    struct place pl = { .proc = proc, .target = &target };
-    gcd_status st = gcd_procfs_read(proc, pid, &target, err);
-    if (st == GCD_OK)
-        st = search_all(proc, &pl, own_tmpdir, ret_path, err);
-    *ret_foreign = st != GCD_OK && pl.foreign;
-    return st;
-}
-
 gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir,
                                char *ret_path, struct gcd_error *err)
 {
-    bool foreign;
-    return discover(proc, pid, own_tmpdir, ret_path, &foreign, err);
+    struct gcd_procfs_target target;
+    struct gcd_discover_once once = { .alloc = gcd_alloc_or_default(NULL) };
+    once.listeners.alloc = once.alloc;
+    struct place pl = { .proc = proc, .target = &target, .once = &once };
+    gcd_status st = gcd_procfs_read(proc, pid, &target, err);
+    if (st == GCD_OK)
+        st = search_all(&pl, own_tmpdir, ret_path, err);
+    gcd_discover_done(&once);
+    return st;
 }
 
-gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir,
-                               char *ret_path, bool *ret_foreign, struct gcd_error *err)
+gcd_status gcd_discover_listed(const char *proc, const struct gcd_procfs_target *target,
+                               const char *own_tmpdir, struct gcd_discover_once *once,
+                               char *ret_path, bool *ret_foreign)
 {
-    return discover(proc, pid, own_tmpdir, ret_path, ret_foreign, err);
+    struct place pl = { .proc = proc, .target = target, .once = once };
+    gcd_status st = search_all(&pl, own_tmpdir, ret_path, NULL);
+    *ret_foreign = st != GCD_OK && pl.foreign;
+    return st;
 }
 
 gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path,

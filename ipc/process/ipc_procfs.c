@@ -16,6 +16,8 @@
 
 /* A small file of keys, such as meminfo; more is not read. */
 #define KEYS_BYTES 8192
+/* The files stat and status. */
+#define STAT_BYTES 8192
 /* real, effective, saved, file system */
 #define UID_LINE "%*u %" SCNu32 " %" SCNu32
 
@@ -194,12 +196,11 @@ bool gcd_procfs_variable(const char *proc, uint32_t pid, const char *name, char 
     return found || n >= 0;
 }
 
-gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies,
-                            struct gcd_error *err)
+/* R: what reading the file stat, TEXT, gave. */
+static gcd_status start_of(const char *proc, uint32_t pid, int r, const char *text,
+                           uint64_t *ret_jiffies, struct gcd_error *err)
 {
-    char text[8192];
     char state = '\0';
-    int r = read_small(proc, pid, "stat", text, sizeof text);
     if (r == -ENOENT || r == -ESRCH)
         return gcd_because(err, GCD_ERROR_NO_PROCESS,
                            gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid));
@@ -216,17 +217,22 @@ gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffie
     return GCD_OK;
 }
 
-gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
-                           struct gcd_error *err)
+gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies,
+                            struct gcd_error *err)
 {
-    char text[8192];
-    uint64_t start = 0;
-    GCD_TRY(gcd_procfs_start(proc, pid, &start, err));
+    char text[STAT_BYTES];
+    int r = read_small(proc, pid, "stat", text, sizeof text);
+    return start_of(proc, pid, r, text, ret_jiffies, err);
+}
 
+/* The rest of RET, whose start is known.  TEXT: the file status, NULL if it cannot be read. */
+static gcd_status target_of(const char *proc, uint32_t pid, const char *text,
+                            struct gcd_procfs_target *ret, struct gcd_error *err)
+{
     uint32_t inner = pid;
     unsigned n_ns = 1;
     ret->uids_known = false;
-    if (read_small(proc, pid, "status", text, sizeof text) == 0) {
+    if (text != NULL) {
         /* /proc/TID exists for every thread, although the directory does not list it. */
         uint32_t tgid = pid;
         const char *line = status_line(text, "Tgid");
@@ -250,9 +256,17 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
     ret->pid = pid;
     ret->inner_pid = inner;
     ret->nested = n_ns > 1;
-    ret->start_jiffies = start;
     ret->env_known = gcd_procfs_variable(proc, pid, "TMPDIR", ret->tmpdir, sizeof ret->tmpdir);
     return GCD_OK;
+}
+
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
+                           struct gcd_error *err)
+{
+    char text[STAT_BYTES];
+    GCD_TRY(gcd_procfs_start(proc, pid, &ret->start_jiffies, err));
+    bool known = read_small(proc, pid, "status", text, sizeof text) == 0;
+    return target_of(proc, pid, known ? text : NULL, ret, err);
 }
 
 /* ---- for lists ---- */
@@ -310,30 +324,62 @@ bool gcd_procfs_exists(const char *proc, uint32_t pid)
     return n < 0 || (size_t)n >= sizeof path || access(path, F_OK) == 0 || errno != ENOENT;
 }
 
-bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret)
+/* The facts in the file stat, TEXT. */
+static void facts_of_stat(const char *text, struct gcd_procfs_facts *ret)
 {
-    char text[8192];
     *ret = (struct gcd_procfs_facts){ .uid = UINT32_MAX };
-    if (read_small(proc, pid, "stat", text, sizeof text) != 0)
-        return false;
     ret->kernel = (stat_field(text, 9) & PF_KTHREAD) != 0;
     char state = '\0';
     if (parse_stat(text, &state, &ret->start_jiffies))
         ret->stopped = state == 'T' || state == 't';
     copy_name(text, ret->name, sizeof ret->name);
-    if (read_small(proc, pid, "status", text, sizeof text) == 0) {
-        uint32_t saved;
-        const char *line = status_line(text, "Uid");
-        if (line != NULL && sscanf(line, UID_LINE, &ret->uid, &saved) != 2)
-            ret->uid = UINT32_MAX;
-        ret->rss_bytes = status_bytes(text, "VmRSS");
-        ret->anonymous_bytes = status_bytes(text, "RssAnon");
-        ret->file_bytes = status_bytes(text, "RssFile");
-        ret->shared_bytes = status_bytes(text, "RssShmem");
-        ret->swapped_bytes = status_bytes(text, "VmSwap");
-        ret->away_bytes = ret->swapped_bytes + status_bytes(text, "HugetlbPages");
-    }
+}
+
+/* The facts in the file status, TEXT. */
+static void facts_of_status(const char *text, struct gcd_procfs_facts *ret)
+{
+    uint32_t saved;
+    const char *line = status_line(text, "Uid");
+    if (line != NULL && sscanf(line, UID_LINE, &ret->uid, &saved) != 2)
+        ret->uid = UINT32_MAX;
+    ret->rss_bytes = status_bytes(text, "VmRSS");
+    ret->anonymous_bytes = status_bytes(text, "RssAnon");
+    ret->file_bytes = status_bytes(text, "RssFile");
+    ret->shared_bytes = status_bytes(text, "RssShmem");
+    ret->swapped_bytes = status_bytes(text, "VmSwap");
+    ret->away_bytes = ret->swapped_bytes + status_bytes(text, "HugetlbPages");
+}
+
+bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret)
+{
+    char text[STAT_BYTES];
+    *ret = (struct gcd_procfs_facts){ .uid = UINT32_MAX };
+    if (read_small(proc, pid, "stat", text, sizeof text) != 0)
+        return false;
+    facts_of_stat(text, ret);
+    if (read_small(proc, pid, "status", text, sizeof text) == 0)
+        facts_of_status(text, ret);
     read_exe(proc, pid, ret->exe, sizeof ret->exe);
+    return true;
+}
+
+bool gcd_procfs_both(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret_facts,
+                     struct gcd_procfs_target *ret_target)
+{
+    char text[STAT_BYTES];
+    int r = read_small(proc, pid, "stat", text, sizeof text);
+    if (r != 0)
+        return false;
+    facts_of_stat(text, ret_facts);
+    if (ret_facts->kernel ||
+        start_of(proc, pid, r, text, &ret_target->start_jiffies, NULL) != GCD_OK)
+        return false;
+    bool known = read_small(proc, pid, "status", text, sizeof text) == 0;
+    if (known)
+        facts_of_status(text, ret_facts);
+    if (target_of(proc, pid, known ? text : NULL, ret_target, NULL) != GCD_OK)
+        return false;
+    read_exe(proc, pid, ret_facts->exe, sizeof ret_facts->exe);
     return true;
 }
 
@@ -444,12 +490,11 @@ bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)
     return found || i == DESCRIPTORS_MAX;
 }
 
-uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)
+uint64_t gcd_procfs_now_ms(const char *proc)
 {
     char path[GCD_IPC_PATH_MAX], text[128];
     int n = snprintf(path, sizeof path, "%s/uptime", proc);
-    long hz = sysconf(_SC_CLK_TCK);
-    if (n < 0 || (size_t)n >= sizeof path || hz <= 0)
+    if (n < 0 || (size_t)n >= sizeof path)
         return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -461,7 +506,14 @@ uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)
     unsigned hundredths = 0;
     if (sscanf(text, "%" SCNu64 ".%2u", &seconds, &hundredths) != 2 || seconds > UINT64_MAX / 2000)
         return 0;
-    uint64_t now_ms = seconds * 1000 + hundredths * 10;
+    return seconds * 1000 + hundredths * 10;
+}
+
+uint64_t gcd_procfs_age_ms(uint64_t now_ms, uint64_t start_jiffies)
+{
+    long hz = sysconf(_SC_CLK_TCK);
+    if (hz <= 0)
+        return 0;
     uint64_t start_ms =
         start_jiffies / (uint64_t)hz * 1000 + start_jiffies % (uint64_t)hz * 1000 / (uint64_t)hz;
     return now_ms > start_ms ? now_ms - start_ms : 0;

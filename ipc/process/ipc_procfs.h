@@ -67,6 +67,11 @@ bool gcd_procfs_exists(const char *proc, uint32_t pid);
 /* False when the process is gone or not visible. */
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);
 
+/* gcd_procfs_facts and gcd_procfs_read, reading each file once.  False: it is no process that could
+ * be dumped, RET_TARGET is not filled, and of RET_FACTS only what the kernel is. */
+bool gcd_procfs_both(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret_facts,
+                     struct gcd_procfs_target *ret_target);
+
 /* Is one of the first threads of process PID, a thousand at most, called NAME?  False when unknown.
  */
 bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
@@ -83,7 +88,9 @@ bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid);
  * *RET_CAP: what to free. */
 char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap);
 
-/* Milliseconds since a process started; 0 when unknown. */
-uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies);
+/* Milliseconds since boot; 0 when unknown. */
+uint64_t gcd_procfs_now_ms(const char *proc);
+/* Milliseconds since a process started, NOW_MS since boot; 0 when unknown. */
+uint64_t gcd_procfs_age_ms(uint64_t now_ms, uint64_t start_jiffies);
 
 #endif

@@ -47,30 +47,43 @@ int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path)
     return r == -ENOENT ? name_short(bind, fd, path) : r; /* there is no /proc */
 }
 
-static int connect_by_name(const char *path)
+/* *UNUSED: a socket that is not connected, or -1; one that did not succeed is left there. */
+static int connect_by_name(const char *path, int *unused)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
+    if (*unused < 0)
+        *unused = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (*unused < 0)
         return -errno;
-    int r = name_short(connect, fd, path);
-    if (r == 0)
-        return fd;
-    (void)close(fd);
-    return r;
+    int r = name_short(connect, *unused, path), fd = *unused;
+    if (r != 0)
+        return r;
+    *unused = -1;
+    return fd;
 }
 
 int gcd_sock_connect_to(int socket_fd)
 {
     char alias[40];
     (void)snprintf(alias, sizeof alias, "/proc/self/fd/%d", socket_fd);
-    return connect_by_name(alias);
+    int unused = -1, r = connect_by_name(alias, &unused);
+    if (unused >= 0)
+        (void)close(unused);
+    return r;
 }
 
 int gcd_sock_connect(const char *path)
 {
+    int unused = -1, r = gcd_sock_connect_next(path, &unused);
+    if (unused >= 0)
+        (void)close(unused);
+    return r;
+}
+
+int gcd_sock_connect_next(const char *path, int *unused)
+{
     /* Without /proc, use the name if it fits. */
     if (fits(path) && !gcd_is_in_process_root(path))
-        return connect_by_name(path);
+        return connect_by_name(path, unused);
     int at = gcd_safe_open(path, O_PATH, NULL);
     if (at < 0)
         return at;

@@ -19,6 +19,9 @@
  * descriptor (close-on-exec) or a negated errno.
  */
 int gcd_sock_connect(const char *path);
+/* The same for one path after the other: a socket that was not used up is kept in *UNUSED, which
+ * begins as -1 and is closed by the caller. */
+int gcd_sock_connect_next(const char *path, int *unused);
 
 /* The same for exactly the socket that is open as SOCKET_FD (O_PATH), whatever its name now refers
  * to. */

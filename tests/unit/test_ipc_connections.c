@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "ipc/process/ipc_connections.h"
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
@@ -66,11 +67,24 @@ static void fake_lists(void **state)
     assert_int_equal(gcd_connections_read(dir, 43, "/tmp/dotnet-diagnostic-42-7-socket"),
                      GCD_IPC_UNKNOWN);
     char found[64];
+    struct gcd_listeners l = { .alloc = gcd_alloc_or_default(NULL) };
     assert_true(
-        gcd_connections_listens(dir, 42, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+        gcd_listeners_have(&l, dir, 42, "dotnet-diagnostic-42-7-socket", found, sizeof found));
     assert_string_equal(found, "/tmp/dotnet-diagnostic-42-7-socket");
-    assert_false(gcd_connections_listens(dir, 42, "dotnet-diagnostic-42-77-socket", found,
-                                         sizeof found)); /* only connections */
+    assert_false(gcd_listeners_have(&l, dir, 42, "dotnet-diagnostic-42-77-socket", found,
+                                    sizeof found)); /* only connections */
+    assert_false(
+        gcd_listeners_have(&l, dir, 43, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+    /* it is read once */
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_true(
+        gcd_listeners_have(&l, dir, 42, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+    gcd_listeners_done(&l);
+    assert_false(
+        gcd_listeners_have(&l, dir, 42, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+    gcd_listeners_done(&l);
     assert_int_equal(remove(path), 0);
     for (size_t i = 2; i-- > 0;) {
         (void)snprintf(name, sizeof name, "%s/%s", dir, folders[i]);

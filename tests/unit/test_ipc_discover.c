@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "ipc/process/ipc_discover.h"
 #include "ipc/wire/ipc_sock.h"
 #include "support/folder.h"
@@ -396,9 +397,14 @@ static void test_forged_name(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
     bool foreign = true;
     char path[GCD_IPC_PATH_MAX];
-    assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL),
+    struct gcd_procfs_target target;
+    struct gcd_discover_once once = { .alloc = gcd_alloc_or_default(NULL) };
+    once.listeners.alloc = once.alloc;
+    assert_int_equal(gcd_procfs_read(w->proc, 4242, &target, NULL), GCD_OK);
+    assert_int_equal(gcd_discover_listed(w->proc, &target, NULL, &once, path, &foreign),
                      GCD_E_NOT_FOUND);
     assert_false(foreign);
+    gcd_discover_done(&once);
     /* A dsrouter's socket is newer: the one of the process is found nevertheless. */
     add_listener(w, w->tmp, name_of(self, "", KEY));
     add_stale(w->tmp, name_of(self, "dsrouter-", KEY));
