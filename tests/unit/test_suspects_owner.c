@@ -488,8 +488,92 @@ static void pools_of_the_program(void **state)
     assert_int_equal(first(a)->kind, GCD_SUSPECT_OBJECT);
     forget(a);
     a = in_pool("Shop.OrderPool", "System.Collections.Generic.List`1[Shop.Order]");
+    (void)design(a);
+    forget(a);
+    a = in_pool("Shop.OrderPool",
+                "System.Collections.Generic.Dictionary`2[System.Int32,Shop.Order]");
     assert_int_equal(first(a)->kind, GCD_SUSPECT_OBJECT);
     forget(a);
+}
+
+/* A variable of the program is named like one for what a pool has to hand out, or is not. */
+static void pools_by_their_variables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool pool;
+    } cases[] = { { "s_pool", true },         { "Shop.Render.s_freeBuffers", true },
+                  { "_idle", true },          { "Shop.Render.BufferPool", true },
+                  { "s_freezing", false },    { "Shop.Render.s_orders", false },
+                  { "s_availability", false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, LIST, 32);
+        static_root(p, list, cases[i].name);
+        p->roots[0].class_name = "Shop.Render";
+        fill(p, list, 20, "Shop.Order[]");
+        struct answer a = ask(p, 0.5);
+        assert_int_equal(gcd_suspects_note_count(a.s), cases[i].pool);
+        assert_int_equal(gcd_suspects_count(a.s), !cases[i].pool);
+        forget(a);
+    }
+}
+
+/* A list whose elements are all in the oldest generation was not added to lately. */
+static void what_has_no_young_element(void **state)
+{
+    (void)state;
+    for (unsigned generation = 1; generation <= 2; generation++) {
+        struct pile *p = pile_new();
+        uint32_t app = node(p, "Shop.App", 24);
+        static_root(p, app, "s_app");
+        fill(p, child(p, app, LIST, 32), 20, "Shop.Order[]");
+        p->used_bytes = 1 << 20;
+        p->generation = generation;
+        struct answer a = ask(p, 0.5);
+        bool old = generation == 2;
+        assert_int_equal(strstr(first(a)->evidence, "nothing in it is new") != NULL, old);
+        assert_string_equal(first(a)->advice,
+                            old ? "If all of it is needed, nothing is wrong. If it grows, look in "
+                                  "App for what adds to it and never removes."
+                                : "If it grows, look in App for what adds to it and never "
+                                  "removes.");
+        assert_string_equal(first(a)->advice + first(a)->advice_condition,
+                            "look in App for what adds to it and never removes.");
+        forget(a);
+    }
+}
+
+/* Each object of a class has a ThreadLocal, whose slots are in no one's program. */
+static void thread_locals_of_a_class(void **state)
+{
+    (void)state;
+#define THREAD_LOCAL "System.Threading.ThreadLocal`1"
+    for (unsigned parsers = 0; parsers < 2; parsers++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Parsers", 24 + 8 * 20),
+                 array = node(p, THREAD_LOCAL "+LinkedSlotVolatile[Shop.Scratch][]", 24 + 8 * 20);
+        static_root(p, all, "s_all");
+        root(p, array, GCD_ROOT_STACK, 0, NULL);
+        for (unsigned i = 0; i < 20; i++) {
+            uint32_t owner = parsers != 0 ? child(p, all, "Shop.Parser", 24) : all,
+                     local = child(p, owner, THREAD_LOCAL "[Shop.Scratch]", 40),
+                     slot = child(p, local, THREAD_LOCAL "+LinkedSlot[Shop.Scratch]", 48);
+            edge(p, array, slot);
+            child(p, child(p, slot, "Shop.Scratch", 24), "System.Byte[]", 1000);
+        }
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_int_equal(s->kind, GCD_SUSPECT_TYPE);
+        if (parsers != 0) {
+            assert_string_equal(s->place, "Parser");
+            assert_string_equal(s->what, "20 ThreadLocal`1[Scratch] objects, 1.0 KiB each");
+            assert_string_equal(s->advice, "Make the ThreadLocal in Parser static, or dispose of "
+                                           "it with its Parser.");
+        }
+        forget(a);
+    }
 }
 
 static void caches_of_what_was_used_last(void **state)
@@ -1122,6 +1206,9 @@ int main(void)
         cmocka_unit_test(what_grows_below_wrappers),
         cmocka_unit_test(what_there_are_many_of),
         cmocka_unit_test(pools_of_the_program),
+        cmocka_unit_test(pools_by_their_variables),
+        cmocka_unit_test(what_has_no_young_element),
+        cmocka_unit_test(thread_locals_of_a_class),
         cmocka_unit_test(caches_of_what_was_used_last),
         cmocka_unit_test(frozen_collections),
         cmocka_unit_test(whose_bytes),

@@ -57,6 +57,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
         GCD_TRY(suspects_owner(w, x, err));
     }
     GCD_TRY(suspects_merge(w, err));
+    GCD_TRY(suspects_find_settled(w, err));
     for (size_t i = 0; i < s->count; i++) {
         s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
@@ -140,6 +141,7 @@ static const struct {
     { suspects_find_paths, true, 0 },
     { suspects_find_statics, true, 0 },
     { suspects_holders, true, 0 },
+    { suspects_thread_locals, true, 0 },
     { keep_objects, true, 0 },
     { describe, true, 0 },
     { sort, true, 0 },

@@ -113,6 +113,12 @@ struct suspect {
     uint64_t each_elements;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
+    /* TYPE of the slots of ThreadLocals: the type of these; if many are in objects of one class,
+     * their number, and one of these objects; 0 = not so */
+    uint32_t local, local_user;
+    uint64_t locals;
+    /* a collection: no element of it is young */
+    bool settled;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
@@ -265,6 +271,10 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
  * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* finding_thread_local.c: which classes have the ThreadLocals whose slots are suspects. */
+gcd_status suspects_thread_locals(struct suspects_work *w, struct gcd_error *err);
+/* suspects_settled.c: which collections have no young element. */
+gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
 /* Sets the user of X. */
 gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
                               struct gcd_error *err);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 /* A collection with at most so many elements does not grow without end. */
 #define FEW_ELEMENTS 100u
 /* An element with so many objects does. */
@@ -16,6 +18,13 @@ static void put_if_it_grows(struct suspect_words *s)
 {
     suspects_put(s, "If it grows, ");
     s->condition = s->n;
+}
+
+/* What has no young element may have been built once. */
+static void put_if_needed(struct suspect_words *s, const struct suspect *x)
+{
+    if (x->settled)
+        suspects_put(s, "If all of it is needed, nothing is wrong. ");
 }
 
 /* "Look in Shop.SessionStore for ", or "Look for " if no owner is known. */
@@ -77,9 +86,8 @@ static struct growth growth_of(enum gcd_collection_kind kind)
             ": it has ended, is too slow, or is missing; what nobody takes out needs a limit."
         };
     case GCD_COLLECTION_CACHE:
-        return (struct growth){
-            "what adds to ", ": it grows unless it has a size limit, or its entries an expiration."
-        };
+        return (struct growth){ "entries without an expiration in ",
+                                ", or give it a size limit (SizeLimit)." };
     case GCD_COLLECTION_TEXT:
         return (struct growth){ "what appends to ", " and never clears it." };
     case GCD_COLLECTION_ARRAY:
@@ -166,20 +174,54 @@ static bool has_no_keys(enum gcd_collection_kind kind)
 {
     return kind == GCD_COLLECTION_STACK || kind == GCD_COLLECTION_QUEUE ||
            kind == GCD_COLLECTION_CONCURRENT_STACK || kind == GCD_COLLECTION_CONCURRENT_QUEUE ||
-           kind == GCD_COLLECTION_CONCURRENT_BAG;
+           kind == GCD_COLLECTION_CONCURRENT_BAG || kind == GCD_COLLECTION_LIST ||
+           kind == GCD_COLLECTION_CHANNEL || kind == GCD_COLLECTION_BLOCKING;
+}
+
+static bool ends_in(const char *name, size_t n, const char *word)
+{
+    size_t k = strlen(word);
+    return n >= k && memcmp(name + n - k, word, k) == 0;
+}
+
+/* Is it the name of a variable for what a pool has to hand out: "_pool", "s_freeBuffers",
+ * "IdleSessions"? */
+static bool is_pool_variable(const char *name)
+{
+    static const char *const words[] = { "pool", "free", "idle", "spare", "available", "reusable" };
+    size_t n = 0;
+    if (gcd_text_begins(name, "s_") || gcd_text_begins(name, "m_"))
+        name += 2;
+    name += strspn(name, "_");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        n = strlen(words[i]);
+        if ((name[0] | 0x20) == words[i][0] && strncmp(name + 1, words[i] + 1, n - 1) == 0 &&
+            (name[n] < 'a' || name[n] > 'z'))
+            return true;
+    }
+    n = strlen(name);
+    return ends_in(name, n, "Pool") || ends_in(name, n, "FreeList");
 }
 
 /* Is it what a pool that the program wrote itself has to hand out?  The names say so: "Pool<T>",
- * "BufferPool". */
+ * "BufferPool", "Renderer._freeBuffers". */
 static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 {
-    static const char pool[] = "Pool";
     uint32_t owner = x->pub.owner;
-    if (!has_no_keys(x->collection.kind) || owner == GCD_TYPE_NONE || !s->w->is_own[owner])
+    if (!has_no_keys(x->collection.kind))
         return false;
+    if (owner == GCD_TYPE_NONE || !s->w->is_own[owner]) {
+        if (!suspects_in_own_static(s->w, &x->pub))
+            return false;
+        const char *label = gcd_static_words(s->w->g, NULL,
+                                             &gcd_graph_summary(s->w->g)->roots[x->pub.root])
+                                .label[0],
+                   *dot = strrchr(label, '.');
+        return is_pool_variable(dot != NULL ? dot + 1 : label);
+    }
     const char *name = gcd_graph_summary(s->w->g)->types[owner].name;
-    size_t n = strcspn(name, "`["), k = sizeof pool - 1;
-    return n >= k && memcmp(name + n - k, pool, k) == 0;
+    return ends_in(name, strcspn(name, "`["), "Pool") ||
+           is_pool_variable(suspects_owner_field(s, &x->pub));
 }
 
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
@@ -208,8 +250,11 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         return;
     }
     enum gcd_collection_kind kind = x->collection.kind;
-    bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS &&
-                    kind != GCD_COLLECTION_CACHE; /* its advice has a condition of its own */
+    bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS;
+    if (kind == GCD_COLLECTION_CACHE)
+        suspects_put(s, "A cache may be full and within its limit. ");
+    else if (if_grows)
+        put_if_needed(s, x);
     if (if_grows)
         put_if_it_grows(s);
     if (kind == GCD_COLLECTION_ARRAY)
@@ -260,11 +305,13 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
         return;
     }
     const struct scope *scope = scope_of(s, p->type);
-    put_look_for(s, p, true);
     if (scope != NULL) {
+        put_look_for(s, p, true);
         suspects_put(s, "%s", scope->advice);
         return;
     }
+    put_if_it_grows(s);
+    put_look_for(s, p, false);
     suspects_put(s, "what links each new ");
     suspects_put_type(s, p->type);
     suspects_put(s, " to those before it and never lets go of the old ones.");
@@ -402,6 +449,10 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t type = s->w->is_own[p->type] || p->own_count == 0 ? p->type : p->own[0].type;
+    if (x->locals > 0) {
+        suspects_advise_locals(s, x);
+        return;
+    }
     if (x->statics > 0) {
         suspects_advise_statics(s);
         return;

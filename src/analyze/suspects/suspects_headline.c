@@ -1,6 +1,9 @@
 /* A suspect in one line: where it is, what there is of it, and how sure that is. */
 #include "analyze/suspects/suspects_words.h"
 
+#include <string.h>
+
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/static_names.h>
 
@@ -36,6 +39,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
                                  : p->type);
     } else if (object && p->path_count > 0 && p->root != SIZE_MAX) {
         suspects_put_root_place(s, p->root);
+    } else if (x->locals > 0) {
+        suspects_put_local_place(s, x);
     } else if (suspects_is_in_both(s->w, x)) {
         suspects_put_both(s, p);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
@@ -133,6 +138,9 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
         suspects_put_typed(s, p->held[0].objects, suspects_part_type(s, p));
         put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
+    } else if (x->locals > 0) {
+        suspects_put_typed(s, x->locals, x->local);
+        put_each(s, p->bytes, x->locals);
     } else if (p->kind == GCD_SUSPECT_TYPE) {
         suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
@@ -166,6 +174,29 @@ static bool is_own(const struct suspects_work *w, uint32_t type)
     return type != GCD_TYPE_NONE && gcd_origins_get(w->origins, type) == GCD_ORIGIN_OWN;
 }
 
+/* So many objects of one type can have a share in native memory. */
+#define FEWEST_OWNERS 10u
+/* Flag in the runtime's type record. */
+#define TYPE_FINALIZABLE 2u
+
+/* The type with the most objects of those that can own native memory: handles of the framework,
+ * and what others gave a finalizer; GCD_TYPE_NONE = there are few. */
+static uint32_t native_owners(const struct suspects_work *w)
+{
+    const struct gcd_summary *s = gcd_graph_summary(w->g);
+    uint32_t most = GCD_TYPE_NONE;
+    for (uint32_t i = 0; i < s->type_count; i++) {
+        const struct gcd_type *t = &s->types[i];
+        const char *handle = strstr(t->name, ".Safe");
+        bool owns = (handle != NULL && strstr(handle, "Handle") != NULL) ||
+                    gcd_origins_get(w->origins, i) != GCD_ORIGIN_FRAMEWORK;
+        if ((t->flags & TYPE_FINALIZABLE) != 0 && owns && t->objects >= FEWEST_OWNERS &&
+            (most == GCD_TYPE_NONE || t->objects > s->types[most].objects))
+            most = i;
+    }
+    return most;
+}
+
 /* What is outside the heap comes before the heap, if it is more.  Returns whether it is. */
 static bool put_native(struct suspect_words *s)
 {
@@ -176,7 +207,14 @@ static bool put_native(struct suspect_words *s)
     suspects_put_bytes(s, gcd_native_bytes(m));
     suspects_put(s, " of ");
     suspects_put_bytes(s, m->resident_bytes);
-    suspects_put(s, " resident are native or unknown. ");
+    suspects_put(s, " resident are native or unknown");
+    uint32_t owners = native_owners(s->w);
+    if (owners != GCD_TYPE_NONE) {
+        suspects_put(s, "; ");
+        suspects_put_typed(s, gcd_graph_summary(s->w->g)->types[owners].objects, owners);
+        suspects_put(s, " with a finalizer can own some of it");
+    }
+    suspects_put(s, ". ");
     return true;
 }
 

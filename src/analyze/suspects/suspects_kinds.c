@@ -214,8 +214,8 @@ static void say(struct suspect_words *s, const struct suspect *x, const struct s
     put_also(s, x, lead);
 }
 
-/* What one dump shows about a suspect of KIND, and what it cannot show. */
-static const char *evidence_of(enum gcd_suspect_kind kind)
+/* What one dump shows about X, and what it cannot show. */
+static const char *evidence_of(const struct suspect *x)
 {
     static const char *const texts[] = {
         [GROWS] = "Its size, not its growth: a second dump shows that (gcdumpc diff).",
@@ -224,7 +224,11 @@ static const char *evidence_of(enum gcd_suspect_kind kind)
             "One dump cannot tell stuck from slow: a second one shows whether they still wait.",
         [FOREVER] = "Their number is certain; a second dump shows whether it grows.",
     };
-    return texts[kinds[kind].how_sure];
+    unsigned how_sure = kinds[x->pub.kind].how_sure;
+    if (how_sure == GROWS && x->settled)
+        return "Its size, not its growth, and nothing in it is new: a second dump shows whether it "
+               "grows (gcdumpc diff).";
+    return texts[how_sure];
 }
 
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
@@ -245,7 +249,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     }
     if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
         x->pub.kind = GCD_SUSPECT_DESIGN;
-    x->pub.evidence = advice.by_design ? "" : evidence_of(x->pub.kind);
+    x->pub.evidence = advice.by_design ? "" : evidence_of(x);
     x->pub.advice_condition = advice.condition;
     GCD_TRY(keep_text(&place, &x->pub.place, err));
     GCD_TRY(keep_text(&what, &x->pub.what, err));

@@ -495,6 +495,12 @@ static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field 
     }
 }
 
+const char *suspects_owner_field(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    struct gcd_field f = owner_field(s, p);
+    return is_certain(f) ? f.name : "";
+}
+
 void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p)
 {
     put_member(s, p->owner, owner_field(s, p));

@@ -78,6 +78,8 @@ void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
 /* The owner of P, or of another way, with the field by which it holds the next object, if that is
  * certain: "SessionStore._byUser", "SessionStore". */
 void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p);
+/* The name of that field; "" = it is not certain. */
+const char *suspects_owner_field(const struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_way *way);
 /* TYPE: are nearly all objects held by two of the program's objects or static variables, that on
  * the path and ways[0]?  Then both of them are the place. */
@@ -157,6 +159,10 @@ void suspects_put_assembly(struct suspect_words *s, const struct gcd_module *m);
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);
+/* A TYPE with LOCALS, and "Parser._scratch". */
+void suspects_put_local_place(struct suspect_words *s, const struct suspect *x);
+void suspects_say_locals(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_locals(struct suspect_words *s, const struct suspect *x);
 void suspects_say_type(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_type(struct suspect_words *s, const struct suspect *x);
 void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);
