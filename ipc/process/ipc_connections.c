@@ -58,6 +58,7 @@ uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket
 /* ---- who listens ---- */
 
 struct path {
+    uint32_t pid; /* in its name */
     char text[LINE_BYTES - 54];
 };
 
@@ -91,6 +92,7 @@ static bool read_there(struct gcd_listeners *l, struct gcd_listeners_there *t, F
         if (!gcd_vec_reserve(&l->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items,
                              SIZE_MAX / sizeof *t->items))
             return false;
+        t->items[t->count].pid = gcd_discover_pid_of(slash + 1);
         (void)snprintf(t->items[t->count++].text, sizeof t->items->text, "%s", path);
     }
     return true;
@@ -120,13 +122,28 @@ static const struct gcd_listeners_there *find_there(struct gcd_listeners *l, con
     return there;
 }
 
-bool gcd_listeners_have(struct gcd_listeners *l, const char *proc, uint32_t pid, const char *name,
-                        char *ret, size_t cap)
+static const struct gcd_listeners_there *there_of(struct gcd_listeners *l, const char *proc,
+                                                  uint32_t pid)
 {
     char path[64];
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
-    const struct gcd_listeners_there *there =
-        n > 0 && (size_t)n < sizeof path ? find_there(l, path) : NULL;
+    return n > 0 && (size_t)n < sizeof path ? find_there(l, path) : NULL;
+}
+
+bool gcd_listeners_may_have(struct gcd_listeners *l, const char *proc, uint32_t pid,
+                            uint32_t inner_pid)
+{
+    const struct gcd_listeners_there *there = there_of(l, proc, pid);
+    bool found = there == NULL;
+    for (size_t i = 0; !found && i < there->count; i++)
+        found = there->items[i].pid == inner_pid;
+    return found;
+}
+
+bool gcd_listeners_have(struct gcd_listeners *l, const char *proc, uint32_t pid, const char *name,
+                        char *ret, size_t cap)
+{
+    const struct gcd_listeners_there *there = there_of(l, proc, pid);
     for (size_t i = 0; there != NULL && i < there->count; i++)
         if (strcmp(gcd_path_name(there->items[i].text), name) == 0) {
             (void)snprintf(ret, cap, "%s", there->items[i].text);

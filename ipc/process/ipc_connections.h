@@ -22,6 +22,9 @@ void gcd_listeners_done(struct gcd_listeners *l);
  * that is unknown, too. */
 bool gcd_listeners_have(struct gcd_listeners *l, const char *proc, uint32_t pid, const char *name,
                         char *ret, size_t cap);
+/* Is there one whose name has INNER_PID, or is that unknown? */
+bool gcd_listeners_may_have(struct gcd_listeners *l, const char *proc, uint32_t pid,
+                            uint32_t inner_pid);
 /* gcd_ipc_connections with PROC instead of "/proc". */
 uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket_path);
 

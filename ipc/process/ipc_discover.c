@@ -49,6 +49,7 @@ struct place {
     const char *proc;
     const struct gcd_procfs_target *target;
     struct gcd_discover_once *once;
+    bool listed;                /* for a list: stale sockets are of no interest */
     char dir[GCD_IPC_PATH_MAX]; /* without a trailing slash */
     int dir_fd;                 /* the same directory, open */
     /* seen in any directory: the socket of this process belongs to another user */
@@ -320,6 +321,9 @@ static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_err
     struct candidate *list = NULL;
     uint64_t pid = pl->target->inner_pid;
     size_t n = 0, cap = 0;
+    if (pl->listed && !gcd_listeners_may_have(&pl->once->listeners, pl->proc, pl->target->pid,
+                                              pl->target->inner_pid))
+        return nothing_here(err); /* a folder such as /tmp may have thousands of names */
     GCD_TRY(names_in(pl, &f, err));
     bool mem_ok = true;
     for (size_t i = gcd_count_up_to(f->names, f->count, sizeof *f->names, pid - 1);
@@ -544,7 +548,7 @@ gcd_status gcd_discover_listed(const char *proc, const struct gcd_procfs_target 
                                const char *own_tmpdir, struct gcd_discover_once *once,
                                char *ret_path, bool *ret_foreign)
 {
-    struct place pl = { .proc = proc, .target = target, .once = once };
+    struct place pl = { .proc = proc, .target = target, .once = once, .listed = true };
     gcd_status st = search_all(&pl, own_tmpdir, ret_path, NULL);
     *ret_foreign = st != GCD_OK && pl.foreign;
     return st;

@@ -39,7 +39,8 @@ struct gcd_ipc_watch {
     int usage, threshold; /* version 1 */
     int events;           /* version 2 */
     int psi;
-    uint64_t armed_bytes; /* of the threshold; 0 = none */
+    uint64_t armed_bytes;  /* of the threshold; 0 = none */
+    uint64_t armed_growth; /* for which it was set; 0 = it must be set again */
     uint64_t page_bytes, machine_bytes;
     unsigned reads;
     struct gcd_cgroup cgroup;
@@ -56,7 +57,7 @@ static void disarm(struct gcd_ipc_watch *w)
 {
     close_one(&w->threshold);
     close_one(&w->usage);
-    w->armed_bytes = 0;
+    w->armed_bytes = w->armed_growth = 0;
 }
 
 void gcd_ipc_watch_free(struct gcd_ipc_watch *w)
@@ -249,6 +250,8 @@ bool gcd_ipc_watch_arm(struct gcd_ipc_watch *w, uint64_t growth_bytes, bool pres
         set_psi(w);
     if (!pressure)
         close_one(&w->psi);
+    if (w->threshold >= 0 && growth_bytes == w->armed_growth)
+        return true; /* its memory is as it was */
     gcd_cgroup_read(&w->cgroup);
     uint64_t usage = w->cgroup.usage_bytes, limit = w->cgroup.limit_bytes;
     /* at the limit, the kernel drops files instead of counting more */
@@ -257,7 +260,10 @@ bool gcd_ipc_watch_arm(struct gcd_ipc_watch *w, uint64_t growth_bytes, bool pres
         return false;
     }
     uint64_t at = usage + growth_bytes;
-    return at == w->armed_bytes || set_threshold(w, at);
+    if (at != w->armed_bytes && !set_threshold(w, at))
+        return false;
+    w->armed_growth = growth_bytes;
+    return true;
 }
 
 size_t gcd_ipc_watch_descriptors(const struct gcd_ipc_watch *w,
@@ -288,9 +294,10 @@ bool gcd_ipc_watch_woken(struct gcd_ipc_watch *w, const struct pollfd *items, si
             continue;
         }
         woken = true;
-        if (items[i].fd == w->threshold)
+        if (items[i].fd == w->threshold) {
             (void)!read(w->threshold, text, sizeof text);
-        else if (items[i].fd == w->events && !read_again(w->events, text, sizeof text))
+            w->armed_growth = 0;
+        } else if (items[i].fd == w->events && !read_again(w->events, text, sizeof text))
             close_one(&w->events); /* the cgroup is gone */
         else if (items[i].fd == w->psi && (items[i].revents & POLLPRI) == 0)
             close_one(&w->psi);

@@ -75,6 +75,9 @@ static void fake_lists(void **state)
                                     sizeof found)); /* only connections */
     assert_false(
         gcd_listeners_have(&l, dir, 43, "dotnet-diagnostic-42-7-socket", found, sizeof found));
+    assert_true(gcd_listeners_may_have(&l, dir, 42, 42));
+    assert_false(gcd_listeners_may_have(&l, dir, 42, 7));
+    assert_true(gcd_listeners_may_have(&l, dir, 43, 7)); /* unknown */
     /* it is read once */
     f = fopen(path, "w");
     assert_non_null(f);

@@ -230,6 +230,8 @@ static void version_1_has_thresholds(void **state)
     /* the same again is not written again */
     put("v1/app/cgroup.event_control", "none\n");
     assert_true(gcd_ipc_watch_arm(w, 50000000, false));
+    put("v1/app/memory.usage_in_bytes", "410000000\n");
+    assert_true(gcd_ipc_watch_arm(w, 50000000, false));
     assert_string_equal(content("v1/app/cgroup.event_control"), "none\n");
     put("v1/app/memory.usage_in_bytes", "420000000\n");
     put("v1/app/cgroup.event_control", "");
@@ -242,6 +244,11 @@ static void version_1_has_thresholds(void **state)
     assert_false(ended);
     items[1].revents = 0;
     assert_false(gcd_ipc_watch_woken(w, items, 2, &ended));
+    /* now the same growth needs another threshold */
+    put("v1/app/memory.usage_in_bytes", "430000000\n");
+    assert_true(gcd_ipc_watch_arm(w, 40000000, false));
+    expect_threshold(470000000);
+    put("v1/app/memory.usage_in_bytes", "420000000\n");
     /* at the limit the kernel drops files, so the threshold would never be crossed */
     assert_false(gcd_ipc_watch_arm(w, 80000000, false));
     assert_int_equal(gcd_ipc_watch_descriptors(w, items), 1);

@@ -112,7 +112,7 @@ static enum cli_exit find(struct watch *w, uint64_t now_ms)
     struct gcd_ipc_process_list l = { .items = NULL };
     struct gcd_error err = GCD_ERROR_INIT;
     enum cli_exit e = CLI_DONE;
-    w->find_ms = now_ms + FIND_MS;
+    w->find_ms = now_ms + FIND_MS - now_ms % 1000; /* with looks, see watched.c */
     if (only_pid(w) != 0 && w->count > 0)
         return CLI_DONE; /* there will be no other */
     gcd_status st = gcd_ipc_finder_next(w->finder, now_ms, &options, &l, &err);
@@ -175,7 +175,7 @@ static void look_at_all(struct watch *w, uint64_t now_ms)
 
 static int wait_ms(const struct watch *w, uint64_t now_ms)
 {
-    uint64_t until = now_ms + WAIT_MS;
+    uint64_t until = now_ms + WAIT_MS - now_ms % WAIT_MS;
     until = w->find_ms < until ? w->find_ms : until;
     for (size_t i = 0; i < w->count; i++)
         if (!w->items[i].ended && w->items[i].next_ms < until)

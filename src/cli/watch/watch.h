@@ -48,9 +48,10 @@ struct watched {
     struct gcd_ipc_watch *watch;
     struct watch_child child;
     struct cli_when_values values;
-    uint64_t next_ms;  /* when its memory is read again */
-    uint64_t quiet_ms; /* no dump before */
-    unsigned failures; /* of its dumps, since the last success */
+    struct watch_sample last; /* when it was looked at before */
+    uint64_t next_ms;         /* when its memory is read again */
+    uint64_t quiet_ms;        /* no dump before */
+    unsigned failures;        /* of its dumps, since the last success */
     unsigned dumps;
     /* a ring, for growth */
     struct watch_sample samples[WATCH_SAMPLES];

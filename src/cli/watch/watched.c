@@ -14,8 +14,12 @@
 #define LEAST_MS 20u
 /* Far from it.  A limit can be lowered meanwhile. */
 #define MOST_MS 5000u
-/* While the kernel wakes us; it does not count memory that another cgroup had to pay for. */
-#define KERNEL_MS 5000u
+/* While the kernel wakes us.  It does not count memory that another cgroup had to pay for, and it
+ * wakes us too late when other memory of the cgroup becomes free meanwhile. */
+#define KERNEL_MS       5000u
+#define KERNEL_LEAST_MS 100u
+/* Looks that can wait are put together: each wake-up of the watcher costs more than a look. */
+#define TOGETHER_MS 1000u
 /* After a failed dump, doubled with each one up to the cool-down. */
 #define AGAIN_MS 10000u
 
@@ -92,17 +96,37 @@ static uint64_t between(uint64_t least, uint64_t n, uint64_t most)
     return n < least ? least : n > most ? most : n;
 }
 
+/* When its memory is read although the kernel wakes us: halfway to the limit, as fast as it has
+ * grown since the last look. */
+static uint64_t without_kernel_ms(struct watched *w, uint64_t to_go_bytes, uint64_t now_ms)
+{
+    struct watch_sample last = w->last,
+                        now = { .ms = now_ms, .rss_bytes = w->values.now.rss_bytes };
+    w->last = now;
+    if (last.rss_bytes == 0 || now.rss_bytes <= last.rss_bytes)
+        return KERNEL_MS;
+    double left_ms =
+        (double)to_go_bytes / (double)(now.rss_bytes - last.rss_bytes) * (double)(now.ms - last.ms);
+    return left_ms / 2 < KERNEL_MS ? between(KERNEL_LEAST_MS, (uint64_t)(left_ms / 2), KERNEL_MS)
+                                   : KERNEL_MS;
+}
+
 /* Arms the kernel, and says when the memory is read without it. */
 static void plan(struct watched *w, const struct cli_whens *whens, uint64_t now_ms)
 {
     uint64_t quiet = cli_whens_quiet_ms(whens, &w->values);
-    bool kernel_wakes = gcd_ipc_watch_arm(w->watch, cli_whens_growth_bytes(whens, &w->values),
-                                          (whens->parts & GCD_IPC_WATCH_PRESSURE) != 0);
-    uint64_t wait = kernel_wakes ? KERNEL_MS : between(LEAST_MS, quiet, MOST_MS);
+    uint64_t to_go = cli_whens_growth_bytes(whens, &w->values);
+    bool kernel_wakes =
+        gcd_ipc_watch_arm(w->watch, to_go, (whens->parts & GCD_IPC_WATCH_PRESSURE) != 0);
+    uint64_t wait = without_kernel_ms(w, to_go, now_ms);
+    if (!kernel_wakes)
+        wait = between(LEAST_MS, quiet, MOST_MS);
     /* the samples of growth must be there */
     if (whens->window_ms != 0)
         wait = between(LEAST_MS, wait, between(LEAST_MS, whens->window_ms / WATCH_SAMPLES, wait));
     w->next_ms = now_ms + wait;
+    if (wait > 2 * TOGETHER_MS)
+        w->next_ms -= w->next_ms % TOGETHER_MS;
 }
 
 void watched_look(struct watched *w, const struct cli_args *args, const struct cli_whens *whens,
