@@ -16,7 +16,8 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "grouping objects by a field"
-#define NAMES_BYTES 300u /* of fields in a message */
+#define NAMES_BYTES 300u                /* of fields in a message */
+#define SLOT_NUMBER (GCD_SLOT_NONE - 1) /* perhaps the field is a number */
 
 struct gcd_field_values {
     struct gcd_alloc alloc;
@@ -32,9 +33,10 @@ struct grouping {
     struct gcd_alloc alloc;
     size_t types;
     uint32_t *slots;         /* [types] the field; GCD_SLOT_NONE: its objects are not wanted */
-    struct gcd_idmap groups; /* kind, value -> an item */
-    uint32_t *end;           /* [items] where the last counted subtree of a group ends */
-    uint64_t *most;          /* [items] what its node retains */
+    struct gcd_idmap groups; /* kind, value -> an item; the value of a number is one of NUMBERS */
+    struct gcd_idmap sorts, bits, numbers; /* kind, enum -> a; bits -> b; a, b -> its number */
+    uint32_t *end;  /* [items] where the last counted subtree of a group ends */
+    uint64_t *most; /* [items] what its node retains */
     size_t end_cap, most_cap;
     struct gcd_field_pass *pass;
     struct gcd_preorder *order;
@@ -55,48 +57,60 @@ static uint32_t slot_of(const struct grouping *w, uint32_t type)
     return GCD_SLOT_NONE;
 }
 
-/* Adds the fields of TYPE that are not yet in NAMES[NAMES_BYTES], ", " between them. */
-static void add_names(const struct grouping *w, uint32_t type, char *names)
+/* Adds NAME to NAMES[NAMES_BYTES] unless it is there, ", " between them. */
+static void add_name(void *ctx, const char *name)
 {
-    uint32_t first, n = gcd_fields_of_type(w->of->fields, type, &first);
-    for (uint32_t i = 0; i < n && gcd_fields_has_fields(w->of->fields, type); i++) {
-        const char *name = gcd_fields_slot_name(w->of->fields, first + i);
-        size_t used = strlen(names), length = strlen(name);
-        const char *at = names;
-        while ((at = strstr(at, name)) != NULL &&
-               ((at > names && at[-1] != ' ') || (at[length] != ',' && at[length] != '\0')))
-            at++;
-        if (at != NULL || length == 0)
-            continue;
-        if (used + length + 8 > NAMES_BYTES) {
-            if (used > 5 && strcmp(names + used - 5, ", ...") != 0)
-                (void)snprintf(names + used, NAMES_BYTES - used, ", ...");
-            return;
-        }
+    char *names = ctx;
+    const char *at = names;
+    size_t used = strlen(names), length = strlen(name);
+    while ((at = strstr(at, name)) != NULL &&
+           ((at > names && at[-1] != ' ') || (at[length] != ',' && at[length] != '\0')))
+        at++;
+    if (at != NULL || length == 0 || (used > 3 && strcmp(names + used - 3, "...") == 0))
+        return;
+    if (used + length + 8 < NAMES_BYTES)
         (void)snprintf(names + used, NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
-    }
+    else
+        (void)snprintf(names + used, NAMES_BYTES - used, ", ...");
 }
 
-static gcd_status choose(struct grouping *w, struct gcd_error *err)
+/* No type has the field: says which there are. */
+static gcd_status not_found(const struct grouping *w, struct gcd_error *err)
 {
     char names[NAMES_BYTES] = "";
+    for (uint32_t t = 0; t < w->types; t++) {
+        uint32_t first, n = gcd_fields_of_type(w->of->fields, t, &first);
+        for (uint32_t i = 0; w->of->types[t] != 0 && i < n; i++)
+            if (gcd_fields_has_fields(w->of->fields, t))
+                add_name(names, gcd_fields_slot_name(w->of->fields, first + i));
+    }
+    for (uint32_t i = 0, last = GCD_TYPE_NONE; w->of->numbers != NULL && i < w->order->count; i++) {
+        const struct preorder_object *o = &w->order->objects[i];
+        if (w->of->types[o->type] == 0 || o->type == last)
+            continue;
+        gcd_image_number_fields(w->of->numbers, gcd_graph_node_address(w->g, o->node), add_name,
+                                names);
+        last = o->type;
+    }
+    if (names[0] == '\0')
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "no fields of these types are known: they have none, are arrays, or the "
+                        "files of their modules are not there");
+    return gcd_fail(err, GCD_E_NOT_FOUND, "no field \"%s\"%s: %s", w->of->field,
+                    w->of->numbers != NULL ? "; there are" : " refers to an object; those that do",
+                    names);
+}
+
+static bool choose(struct grouping *w)
+{
     bool found = false;
     for (uint32_t t = 0; t < w->types; t++) {
         w->slots[t] = w->of->types[t] != 0 ? slot_of(w, t) : GCD_SLOT_NONE;
         found |= w->slots[t] != GCD_SLOT_NONE;
+        if (w->of->types[t] != 0 && w->slots[t] == GCD_SLOT_NONE && w->of->numbers != NULL)
+            w->slots[t] = SLOT_NUMBER;
     }
-    if (found)
-        return GCD_OK;
-    for (uint32_t t = 0; t < w->types; t++)
-        if (w->of->types[t] != 0)
-            add_names(w, t, names);
-    if (names[0] == '\0')
-        return gcd_fail(
-            err, GCD_E_NOT_FOUND,
-            "no fields of these types are known: they have no references, are arrays, or the files "
-            "of their modules are not there");
-    return gcd_fail(err, GCD_E_NOT_FOUND, "no field \"%s\" refers to an object; those that do: %s",
-                    w->of->field, names);
+    return found;
 }
 
 /* ---- values ---- */
@@ -129,6 +143,42 @@ static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, 
     return (struct gcd_field_value){ .kind = certain ? GCD_FIELD_NULL : GCD_FIELD_UNTOLD };
 }
 
+/* The number of ID in M, the next one if it is new; GCD_IDMAP_NONE: out of memory. */
+static uint32_t number_in(struct gcd_idmap *m, uint64_t id)
+{
+    uint32_t n = gcd_idmap_get(m, id);
+    if (n != GCD_IDMAP_NONE)
+        return n;
+    n = (uint32_t)m->used;
+    return gcd_idmap_put(m, id, n) ? n : GCD_IDMAP_NONE;
+}
+
+/* What tells X apart from other numbers; GCD_IDMAP_NONE: out of memory. */
+static uint32_t number_of(struct grouping *w, const struct gcd_number *x)
+{
+    uint32_t sort = number_in(&w->sorts, (uint64_t)x->kind << 32 | x->of),
+             bits = number_in(&w->bits, x->bits);
+    if (sort == GCD_IDMAP_NONE || bits == GCD_IDMAP_NONE)
+        return GCD_IDMAP_NONE;
+    return number_in(&w->numbers, (uint64_t)sort << 32 | bits);
+}
+
+/* The value of a field that is no reference.  GCD_END: the type has no such field. */
+static gcd_status number_value(struct grouping *w, uint32_t node, struct gcd_field_value *ret,
+                               struct gcd_error *err)
+{
+    struct gcd_field_value v = { .kind = GCD_FIELD_NUMBER };
+    gcd_status st = gcd_image_number(w->of->numbers, gcd_graph_node_address(w->g, node), &v.number);
+    if (st == GCD_END)
+        return st;
+    if (st != GCD_OK)
+        v = (struct gcd_field_value){ .kind = GCD_FIELD_UNTOLD };
+    else if ((v.value = number_of(w, &v.number)) == GCD_IDMAP_NONE)
+        return gcd_fail_nomem(err, DOING);
+    *ret = v;
+    return GCD_OK;
+}
+
 /* The number of the group like MODEL, made if needed; SIZE_MAX: out of memory. */
 static size_t find_group(struct grouping *w, const struct gcd_field_value *model)
 {
@@ -154,7 +204,14 @@ static size_t find_group(struct grouping *w, const struct gcd_field_value *model
 static gcd_status add(struct grouping *w, uint32_t i, struct gcd_error *err)
 {
     const struct preorder_object *o = &w->order->objects[i];
-    struct gcd_field_value model = value_of(w, o->node, w->slots[o->type]);
+    struct gcd_field_value model = { .kind = GCD_FIELD_NUMBER };
+    if (w->slots[o->type] == SLOT_NUMBER) {
+        gcd_status st = number_value(w, o->node, &model, err);
+        if (st != GCD_OK)
+            return st == GCD_END ? GCD_OK : st;
+    } else {
+        model = value_of(w, o->node, w->slots[o->type]);
+    }
     size_t group = find_group(w, &model);
     if (group == SIZE_MAX)
         return gcd_fail_nomem(err, DOING);
@@ -183,12 +240,14 @@ static int compare_values(const void *a, const void *b)
         return x->count < y->count ? 1 : -1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
+    if (x->number.bits != y->number.bits)
+        return x->number.bits < y->number.bits ? -1 : 1;
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
 static gcd_status group(struct grouping *w, struct gcd_error *err)
 {
-    GCD_TRY(choose(w, err));
+    bool found = choose(w);
     GCD_TRY(gcd_preorder_new(w->g, w->d, &w->of->context, &w->order, err));
     for (uint32_t i = 0; i < w->order->count; i++) {
         if (i % CHECK_EVERY == 0)
@@ -196,6 +255,8 @@ static gcd_status group(struct grouping *w, struct gcd_error *err)
         if (w->slots[w->order->objects[i].type] != GCD_SLOT_NONE)
             GCD_TRY(add(w, i, err));
     }
+    if (!found && w->ret->count == 0)
+        return not_found(w, err);
     if (w->ret->count > 0)
         qsort(w->ret->items, w->ret->count, sizeof *w->ret->items, compare_values);
     return GCD_OK;
@@ -214,12 +275,15 @@ gcd_status gcd_field_values_new(const struct gcd_graph *g, const struct gcd_domi
     if (w.ret == NULL)
         return gcd_fail_nomem(err, DOING);
     w.ret->alloc = w.alloc;
-    gcd_idmap_init(&w.groups, &w.alloc);
+    struct gcd_idmap *const maps[] = { &w.groups, &w.sorts, &w.bits, &w.numbers };
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        gcd_idmap_init(maps[i], &w.alloc);
     w.slots = gcd_mem_new_array(&w.alloc, w.types + 1, sizeof *w.slots);
     w.pass = gcd_mem_new(&w.alloc, sizeof *w.pass);
     gcd_status st = w.slots != NULL && w.pass != NULL ? group(&w, err) : gcd_fail_nomem(err, DOING);
     gcd_preorder_free(w.order);
-    gcd_idmap_done(&w.groups);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+        gcd_idmap_done(maps[i]);
     gcd_mem_free(&w.alloc, w.slots, (w.types + 1) * sizeof *w.slots);
     gcd_mem_free(&w.alloc, w.pass, sizeof *w.pass);
     gcd_mem_free(&w.alloc, w.end, w.end_cap * sizeof *w.end);

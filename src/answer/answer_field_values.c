@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/field_values.h>
+#include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -20,16 +21,35 @@ static const struct answer_column columns[] = {
     FIELD("cut", ANSWER_FLAG),
     FIELD("masked", ANSWER_TEXT),
     FIELD("type", ANSWER_TEXT),
+    FIELD("number", ANSWER_DIGITS),
+    FIELD("name", ANSWER_TEXT),
     DETAIL("object", ANSWER_TEXT),
     DETAIL("address", ANSWER_ADDRESS),
     DETAIL("node", ANSWER_COUNT),
 };
 const struct answer_shape answer_field_values_shape = ANSWER_SHAPE(columns);
 
+static const char *const of_texts[] = { "text", "cut", "masked" };
+static const char *const of_numbers[] = { "number", "name" };
 static const char *const kinds[] = { [GCD_FIELD_TEXT] = "string",
                                      [GCD_FIELD_TYPE] = "object",
+                                     [GCD_FIELD_NUMBER] = "number",
                                      [GCD_FIELD_NULL] = "null",
                                      [GCD_FIELD_UNTOLD] = "unknown" };
+
+static void put_number(struct answer *a, const struct gcd_number *x)
+{
+    char buf[GCD_NUMBER_BYTES];
+    struct gcd_number bare = { .kind = x->kind, .bits = x->bits };
+    answer_text(a, "shown", gcd_number_text(x, buf));
+    answer_text(a, "name", x->name);
+    if (x->kind == GCD_NUMBER_BOOL)
+        answer_text(a, "name", gcd_number_text(x, buf));
+    else if (x->kind == GCD_NUMBER_CHAR)
+        answer_format(a, "number", "%u", (unsigned)x->bits);
+    else
+        answer_text(a, "number", gcd_number_text(&bare, buf));
+}
 
 static void put_value(struct answer *a, const struct answer_of_heap *of,
                       const struct gcd_values_view *view, const struct gcd_field_value *v)
@@ -42,6 +62,8 @@ static void put_value(struct answer *a, const struct answer_of_heap *of,
         const char *type = gcd_names_get(gcd_session_names(of->session), v->value);
         answer_text(a, "type", type);
         answer_text(a, "shown", type);
+    } else if (v->kind == GCD_FIELD_NUMBER) {
+        put_number(a, &v->number);
     } else {
         answer_format(a, "shown", "(%s)", kinds[v->kind]);
     }
@@ -83,10 +105,11 @@ static void put_rows(struct answer *a, const struct answer_of_heap *of,
 }
 
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
-                               struct answer **ret, struct gcd_error *err)
+                               struct gcd_input *in, struct answer **ret, struct gcd_error *err)
 {
     const struct gcd_dominators *d;
     struct gcd_field_values *values = NULL;
+    gcd_status st = GCD_OK;
     struct gcd_values_view view = gcd_session_values(of->session);
     struct gcd_field_values_of which = { .context = *gcd_context_or_default(of->call),
                                          .types = of->types,
@@ -97,20 +120,23 @@ gcd_status answer_field_values(const struct answer_of_heap *of, const char *fiel
     which.values = view.values;
     GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
     GCD_TRY(gcd_session_fields(of->session, of->call, &which.fields, err));
-    GCD_TRY(gcd_field_values_new(gcd_session_graph(of->session), d, &which, &values, err));
-    struct answer *a = *ret = answer_new(NULL, &answer_field_values_shape);
-    if (a == NULL) {
-        gcd_field_values_free(values);
-        return gcd_fail_nomem(err, "listing values");
-    }
-    put_rows(a, of, &view, values, gcd_dominators_retained(d, GCD_NODE_ROOT));
-    if (view.values == NULL) {
-        answer_hide(a, "text");
-        answer_hide(a, "cut");
-        answer_hide(a, "masked");
+    if (view.show != GCD_SHOW_EQUAL)
+        st = gcd_image_numbers_new(in, field, which.context.alloc, &which.numbers, err);
+    if (st >= 0)
+        st = gcd_field_values_new(gcd_session_graph(of->session), d, &which, &values, err);
+    if (st == GCD_OK && (*ret = answer_new(NULL, &answer_field_values_shape)) == NULL)
+        st = gcd_fail_nomem(err, "listing values");
+    if (st == GCD_OK) {
+        put_rows(*ret, of, &view, values, gcd_dominators_retained(d, GCD_NODE_ROOT));
+        for (size_t i = 0; i < sizeof of_texts / sizeof *of_texts && view.values == NULL; i++)
+            answer_hide(*ret, of_texts[i]);
+        for (size_t i = 0;
+             i < sizeof of_numbers / sizeof *of_numbers && view.show == GCD_SHOW_EQUAL; i++)
+            answer_hide(*ret, of_numbers[i]);
     }
     gcd_field_values_free(values);
-    return GCD_OK;
+    gcd_image_numbers_free(which.numbers);
+    return st;
 }
 
 bool answer_lacks_texts(const struct answer *a)

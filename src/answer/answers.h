@@ -103,10 +103,10 @@ gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
 /* ---- answer_field_values.c ---- */
 
 extern const struct answer_shape answer_field_values_shape;
-/* The living objects of TYPES by the value of FIELD, texts as far as they may be seen.
- * GCD_E_NOT_FOUND: they have no such field. */
+/* The living objects of TYPES by the value of FIELD, as far as values may be seen; numbers are in
+ * IN, the input of the dump, which may be NULL.  GCD_E_NOT_FOUND: they have no such field. */
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
-                               struct answer **ret, struct gcd_error *err);
+                               struct gcd_input *in, struct answer **ret, struct gcd_error *err);
 /* Has A, of that shape, strings without their texts? */
 bool answer_lacks_texts(const struct answer *a);
 

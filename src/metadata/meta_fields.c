@@ -1,5 +1,5 @@
 /*
- * Static fields, with their declaring class and declared type.
+ * Static fields, with their declaring class and declared type; fields of objects; constants.
  */
 #include <string.h>
 
@@ -129,4 +129,89 @@ gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_stat
     if (m->w.st == GCD_OK)
         *ret = m->text;
     return meta_end(m, err);
+}
+
+/* ---- fields of one type ---- */
+
+/* The next field of type TOKEN after field AFTER whose flags are FLAGS in MASK; 0 = there is none.
+ */
+static uint32_t next_field(struct gcd_metadata *m, uint32_t token, uint32_t after, uint32_t mask,
+                           uint32_t flags)
+{
+    uint32_t type = token & 0xffffff;
+    if (token >> 24 != META_TYPE_DEF || type == 0 || type > m->t.table[META_TYPE_DEF].rows) {
+        meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
+        return 0;
+    }
+    uint32_t end = meta_fields_end(m, type),
+             row = after != 0 ? (after & 0xffffff) + 1
+                              : meta_cell(&m->t, META_TYPE_DEF, type, TYPE_DEF_FIELDS);
+    for (; row < end && m->w.st == GCD_OK; row++)
+        if ((meta_cell(&m->t, META_FIELD, row, FIELD_FLAGS) & mask) == flags)
+            return m->w.st == GCD_OK ? row : 0;
+    return 0;
+}
+
+static const char *keep_name(struct gcd_metadata *m, uint32_t row)
+{
+    const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_NAME));
+    memcpy(m->field_name, name, strlen(name) + 1);
+    return m->field_name;
+}
+
+gcd_status gcd_metadata_next_field(struct gcd_metadata *m, uint32_t token,
+                                   struct gcd_instance_field *f, struct gcd_error *err)
+{
+    struct gcd_instance_field next = { .element_type = 0 };
+    struct gcd_cur c;
+    meta_begin(m);
+    uint32_t row = next_field(m, token, f->token, META_FIELD_STATIC, 0);
+    if (row == 0)
+        return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
+    if (meta_field_signature(m, row, &c))
+        next.element_type = meta_element_type(m, &c, &next.type_token);
+    next.token = GCD_TOKEN_FIELD | row;
+    next.name = keep_name(m, row);
+    if (m->w.st == GCD_OK)
+        *f = next;
+    return meta_end(m, err);
+}
+
+/* The number of 1, 2, 4 or 8 bytes of element type TYPE (II.23.1.16: odd ones are unsigned). */
+static bool number_of(const uint8_t *p, size_t n, uint32_t type, uint64_t *ret)
+{
+    bool is_signed = type >= 4 && type <= 10 && type % 2 == 0;
+    if ((n != 1 && n != 2 && n != 4 && n != 8) || type < 2 || type > 11)
+        return false;
+    uint64_t value = 0;
+    unsigned unused = 64 - 8 * (unsigned)n;
+    for (size_t i = n; i-- > 0;)
+        value = value << 8 | p[i];
+    if (is_signed && unused > 0)
+        value = (uint64_t)((int64_t)(value << unused) >> unused);
+    *ret = value;
+    return true;
+}
+
+gcd_status gcd_metadata_next_literal(struct gcd_metadata *m, uint32_t token, struct gcd_literal *l,
+                                     struct gcd_error *err)
+{
+    uint32_t row = l->token, first;
+    meta_begin(m);
+    while ((row = next_field(m, token, row, FIELD_LITERAL, FIELD_LITERAL)) != 0) {
+        struct gcd_literal next = { .token = GCD_TOKEN_FIELD | row };
+        size_t n;
+        if (meta_find(&m->t, META_CONSTANT, CONSTANT_PARENT, row << 2, &first) == 0)
+            continue;
+        uint32_t type = meta_cell(&m->t, META_CONSTANT, first, CONSTANT_TYPE) & 0xff;
+        const uint8_t *p =
+            meta_blob(&m->t, meta_cell(&m->t, META_CONSTANT, first, CONSTANT_VALUE), &n);
+        if (m->w.st != GCD_OK || !number_of(p, n, type, &next.value))
+            continue;
+        next.name = keep_name(m, row);
+        if (m->w.st == GCD_OK)
+            *l = next;
+        return meta_end(m, err);
+    }
+    return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
 }

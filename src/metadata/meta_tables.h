@@ -20,6 +20,7 @@ enum meta_table {
     META_PARAM = 0x08,
     META_INTERFACE_IMPL = 0x09,
     META_MEMBER_REF = 0x0a,
+    META_CONSTANT = 0x0b,
     META_CUSTOM_ATTRIBUTE = 0x0c,
     META_DECL_SECURITY = 0x0e,
     META_FIELD_LAYOUT = 0x10,
@@ -63,6 +64,9 @@ enum {
     INTERFACE_CLASS = 0,
     INTERFACE_TYPE = 1,
     MEMBER_REF_CLASS = 0,
+    CONSTANT_TYPE = 0, /* and a byte of padding */
+    CONSTANT_PARENT = 1,
+    CONSTANT_VALUE = 2,
     ATTRIBUTE_PARENT = 0,
     ATTRIBUTE_TYPE = 1,
     ATTRIBUTE_VALUE = 2,

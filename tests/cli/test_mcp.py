@@ -371,6 +371,10 @@ class Tools(McpTest):
                 self.assertIn("/", client.error("strings", filter="/(/"))
             else:
                 self.assertIn("--show-values", client.error("strings", filter="*"))
+        client = self.serve("--show-values")
+        client.call("open", file="net10-core/heap.core.gz")
+        self.assertEqual({r["name"]: r["count"] for r in client.all("retained", "field_values", by="value", type="HeapLab.Colour", field="value__")},
+                         {"Red": 5, "Green": 5})
         client = self.opened("net10-wks")
         self.assertIn("--values strings", client.error("strings"))
         self.assertEqual(client.call("exceptions")["count"], self.json("exceptions", name="net10-wks")["count"])

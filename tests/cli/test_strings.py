@@ -140,6 +140,22 @@ class Strings(CliTest):
         self.refused(2, "--by needs --type PATTERN.*", "retained", core, "--by", "State")
         self.assertIn("No texts of strings: a core file has them", self.done("retained", self.bare(), "--type", asked[0], "--by", asked[1], "--show-values").text)
 
+    def test_numbers_are_read_from_memory(self):
+        """The program boxes ten points with X = 0 to 9, and keeps one with 3; five red and five green colours, enum : byte."""
+        def numbers(type, field):
+            rows = self.by_field(CORE, type, field, "--show-values", "--top", "1000")
+            self.assertEqual({r["kind"] for r in rows}, {"number"})
+            return {r["name"] or r["number"]: r["count"] for r in rows}
+        self.assertEqual(numbers("HeapLab.Point", "X"), {str(i): 1 + (i == 3) for i in range(10)})
+        self.assertEqual(numbers("HeapLab.Colour", "value__"), {"Red": 5, "Green": 5})
+        self.assertEqual(numbers("*EventSource", "m_config"), {"EtwManifestEventFormat": 3})
+        self.assertEqual(numbers("System.Globalization.CultureData", "_bUseOverrides"), {"false": 1})
+        self.assertIn("Red", self.done("retained", CORE, "--type", "HeapLab.Colour", "--by", "value__", "--show-values").text)
+        self.refused(1, ".*: no fields of these types are known: .*; numbers need --show-values", "retained", CORE, "--type", "HeapLab.Point", "--by", "X")
+        self.refused(1, r'.*: no field "Z"; there are: X, Y', "retained", CORE, "--type", "HeapLab.Point", "--by", "Z", "--show-values")
+        self.refused(1, ".*; numbers are known in a core file, and with --direct",
+                     "retained", self.bare(), "--type", "HeapLab.Point", "--by", "X", "--show-values")
+
     def bare(self):
         self.done("convert", CORE, "-o", self.path("bare.nettrace"))
         return "bare.nettrace"

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/image_numbers.h>
+
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 #include "support/run.h"
@@ -64,6 +67,44 @@ static void apply(const uint8_t *p)
         changed[at] ^= (uint8_t)(1u << p[5] % 8);
 }
 
+/* Numbers of all objects, as far as the first ones of a type have them. */
+static void ask_numbers(size_t bytes)
+{
+    static const char *const fields[] = { "_count", "X", "m_config", "value__" };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in;
+    struct gcd_dump *dump = NULL;
+    struct gcd_graph *g = NULL;
+    struct failalloc f;
+    failalloc_init(&f);
+    struct gcd_dump_options options = { .context = { .alloc = &f.alloc, .limits = &limits } };
+    struct gcd_graph_options of_graph = { .context = options.context };
+    struct gcd_input_options of_input = { .context = options.context };
+    if (gcd_input_from_memory(changed, bytes, &of_input, &in, &err) != GCD_OK)
+        abort();
+    if (gcd_dump_open(in, &options, &dump, &err) == GCD_OK &&
+        gcd_graph_from_dump(dump, &of_graph, &g, &err) == GCD_OK)
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            struct gcd_image_numbers *n = NULL;
+            struct gcd_number x;
+            char buf[GCD_NUMBER_BYTES];
+            if (gcd_image_numbers_new(in, fields[i], &f.alloc, &n, &err) != GCD_OK)
+                continue;
+            for (uint32_t node = 0; node < gcd_graph_node_count(g); node++)
+                if (gcd_image_number(n, gcd_graph_node_address(g, node), &x) == GCD_OK &&
+                    strlen(gcd_number_text(&x, buf)) > 65536)
+                    fuzz_fail("a number has a text", "see gcd_number_text");
+            gcd_image_numbers_free(n);
+        }
+    gcd_graph_free(g);
+    gcd_dump_free(dump);
+    gcd_input_free(in);
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("nothing leaks", failalloc_complaint(&f));
+    if (f.peak_bytes > PEAK_BYTES)
+        fuzz_fail("memory of numbers is bounded", "see peak_bytes");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (core == NULL)
@@ -90,5 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (f.peak_bytes > PEAK_BYTES)
         fuzz_fail("memory is bounded", "see peak_bytes");
     run_done(&a);
+    if (size > 1 && data[1] % 8 == 0)
+        ask_numbers(bytes);
     return 0;
 }

@@ -296,6 +296,60 @@ static void test_numbers_of_all_lengths(void **state)
     pe_image_done(&p);
 }
 
+static void test_fields_and_constants_of_a_type(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned flags;
+        const char *name, *signature;
+    } fields[] = {
+        { 0x06, "value__", "0604" }, /* 1: the number of an enum, of one byte */
+        { 0x8056, "Red", "061108" }, /* 2 to 4: its values */
+        { 0x8056, "Lost", "061108" }, { 0x8056, "Last", "061108" },
+        { 0x16, "s_count", "0608" }, /* 5, 6: of a class */
+        { 0x01, "_state", "061108" },
+    };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    struct gcd_instance_field f = { 0 };
+    struct gcd_literal l = { 0 };
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "Colour", "Shop", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "Order", "Shop", 0u, 5u, 1u);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        (void)pe_image_row(&p, 0x04, "2sb", fields[i].flags, fields[i].name, fields[i].signature);
+    /* by their fields: of a signed and of an unsigned byte; that of "Lost" is a text */
+    (void)pe_image_row(&p, 0x0b, "22b", 0x04u, 2u << 2, "ff");
+    (void)pe_image_row(&p, 0x0b, "22b", 0x0eu, 3u << 2, "4100");
+    (void)pe_image_row(&p, 0x0b, "22b", 0x05u, 4u << 2, "ff");
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    assert_int_equal(gcd_metadata_next_field(m, GCD_TOKEN_TYPE + 2, &f, &err), GCD_OK);
+    assert_string_equal(f.name, "value__");
+    assert_int_equal(f.element_type, 4);
+    assert_int_equal(gcd_metadata_next_field(m, GCD_TOKEN_TYPE + 2, &f, &err), GCD_END);
+    f.token = 0;
+    assert_int_equal(gcd_metadata_next_field(m, GCD_TOKEN_TYPE + 3, &f, &err), GCD_OK);
+    assert_string_equal(f.name, "_state");
+    assert_int_equal(f.token, GCD_TOKEN_FIELD + 6);
+    assert_int_equal(f.element_type, 0x11);
+    assert_int_equal(f.type_token, GCD_TOKEN_TYPE + 2);
+    assert_int_equal(gcd_metadata_next_field(m, GCD_TOKEN_TYPE + 4, &f, &err), GCD_E_ARG);
+    assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 2, &l, &err), GCD_OK);
+    assert_string_equal(l.name, "Red");
+    assert_true(l.value == UINT64_MAX);
+    assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 2, &l, &err), GCD_OK);
+    assert_string_equal(l.name, "Last");
+    assert_true(l.value == 0xff);
+    assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 2, &l, &err), GCD_END);
+    l.token = 0;
+    assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 3, &l, &err), GCD_END);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
 /* ---- bad input ---- */
 
 /* Queries the image until something fails. */
@@ -632,6 +686,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_of_it),
+        cmocka_unit_test(test_fields_and_constants_of_a_type),
         cmocka_unit_test(test_an_image_inside_a_file),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_public_keys),

@@ -11,7 +11,8 @@
  *         gcd_field_values_free(v);
  *     }
  *
- * Fields that are references have values: the text of a string, else the type of the object.
+ * The value of a reference is the text of a string, else the type of the object.  Other fields have
+ * values where the memory of the objects is at hand.
  */
 #ifndef GCDUMPC_UNSTABLE_FIELD_VALUES_H
 #define GCDUMPC_UNSTABLE_FIELD_VALUES_H
@@ -20,31 +21,36 @@
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/values.h>
 
 enum gcd_field_value_kind {
     GCD_FIELD_TEXT, /* a string; value: a text of the values */
     GCD_FIELD_TYPE, /* another object, or a string without a known text; value: its type */
+    GCD_FIELD_NUMBER,
     GCD_FIELD_NULL,
-    GCD_FIELD_UNTOLD /* which reference is that of the field is not certain, or there is none */
+    GCD_FIELD_UNTOLD /* which reference is that of the field is not certain, or there is none; or
+                        the memory of a number is missing */
 };
 
 /* The living objects whose field has one value. */
 struct gcd_field_value {
     enum gcd_field_value_kind kind;
-    uint32_t value;          /* 0 for the last two kinds */
-    uint32_t node;           /* one of them: the one that retains most, of equals the first */
-    uint64_t count, bytes;   /* saturates */
-    uint64_t retained_bytes; /* a lower bound of what they retain together; saturates */
+    uint32_t value;           /* of the first two kinds */
+    struct gcd_number number; /* its name lives as long as OF->numbers */
+    uint32_t node;            /* one of them: the one that retains most, of equals the first */
+    uint64_t count, bytes;    /* saturates */
+    uint64_t retained_bytes;  /* a lower bound of what they retain together; saturates */
 };
 
 struct gcd_field_values_of {
     struct gcd_context context;
-    const struct gcd_fields *fields; /* of the graph */
-    const struct gcd_values *values; /* NULL: there are none */
-    const uint8_t *types;            /* [type_count of the graph] not 0: its objects */
-    const char *field;               /* as gcd_fields_slot_name; of equal names the last, which
-                                        hides those of the base classes */
+    const struct gcd_fields *fields;   /* of the graph */
+    const struct gcd_values *values;   /* NULL: there are none */
+    struct gcd_image_numbers *numbers; /* of FIELD; NULL: no memory is at hand */
+    const uint8_t *types;              /* [type_count of the graph] not 0: its objects */
+    const char *field;                 /* as gcd_fields_slot_name; of equal names the last, which
+                                          hides those of the base classes */
 };
 
 struct gcd_field_values;

@@ -183,6 +183,32 @@ GCD_MUST_CHECK gcd_status gcd_metadata_instruction(struct gcd_metadata *m, uint3
                                                    struct gcd_il_range range, bool allocates,
                                                    uint32_t *ret, struct gcd_error *err);
 
+/* ---- fields of objects ---- */
+
+struct gcd_instance_field {
+    uint32_t token; /* 0 at the start */
+    /* as in struct gcd_static_field */
+    uint8_t element_type;
+    uint32_t type_token;
+    const char *name; /* as in the metadata; valid until the next call on M */
+};
+
+/* The next instance field of type TOKEN after F->token.  GCD_END after the last. */
+GCD_MUST_CHECK gcd_status gcd_metadata_next_field(struct gcd_metadata *m, uint32_t token,
+                                                  struct gcd_instance_field *f,
+                                                  struct gcd_error *err);
+
+struct gcd_literal {
+    uint32_t token;   /* of the field; 0 at the start */
+    const char *name; /* valid until the next call on M */
+    uint64_t value;   /* negative ones with their sign in all bits */
+};
+
+/* The next constant number of type TOKEN after L->token: a value of an enum.  GCD_END after the
+ * last. */
+GCD_MUST_CHECK gcd_status gcd_metadata_next_literal(struct gcd_metadata *m, uint32_t token,
+                                                    struct gcd_literal *l, struct gcd_error *err);
+
 /* ---- static fields ---- */
 
 struct gcd_static_field {

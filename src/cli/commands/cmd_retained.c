@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -19,6 +20,7 @@
 #include "output/document.h"
 #include "output/filter.h"
 #include "output/json_out.h"
+#include "term/message.h"
 #include "term/term.h"
 
 #define DEFAULT_LINES 20u
@@ -134,7 +136,7 @@ static gcd_status ask(const struct retained *r, struct cli_titled *answers, size
     }
     if (view->by_value != NULL) {
         answers->key = "field_values";
-        return answer_field_values(&of, view->by_value, &answers->answer, err);
+        return answer_field_values(&of, view->by_value, r->d.input, &answers->answer, err);
     }
     if (view->by_field) {
         answers->key = "fields";
@@ -177,6 +179,21 @@ static void print_note(const struct retained *r, const struct answer *a)
                                                      ".");
 }
 
+/* Says also why the field is perhaps not found. */
+static enum cli_exit fail(const struct retained *r, struct gcd_error *err)
+{
+    const char *why = "";
+    if (err->code == GCD_E_NOT_FOUND && r->args->view.by_value != NULL) {
+        if (r->args->view.values == CLI_VALUES_HIDDEN)
+            why = "; numbers need --show-values";
+        else if (!gcd_trace_is_image(&cli_summary(&r->d)->trace))
+            why = "; numbers are known in a core file, and with --direct";
+    }
+    size_t used = strlen(err->msg);
+    (void)snprintf(err->msg + used, sizeof err->msg - used, "%s", why);
+    return cli_fail(r->d.subject, err);
+}
+
 static enum cli_exit print(const struct retained *r)
 {
     struct cli_titled answers[2] = { { .key = NULL } };
@@ -185,8 +202,7 @@ static enum cli_exit print(const struct retained *r)
     size_t n;
     char *title = NULL;
     const struct gcd_retained_set *content = r->args->view.content != NULL ? &set : NULL;
-    enum cli_exit e =
-        ask(r, answers, &n, &set, &err) == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
+    enum cli_exit e = ask(r, answers, &n, &set, &err) == GCD_OK ? CLI_DONE : fail(r, &err);
     if (e == CLI_DONE && content != NULL)
         answers[0].title = title = content_title(&set);
     if (e == CLI_DONE)

@@ -23,6 +23,14 @@ struct clr_of_module {
     size_t type;
 };
 
+/* clr_statics.c: the FieldDesc of field TOKEN of a class, or of an instance of it; 0 = there is
+ * none.  {table u64, token and flags u32, offset (27 bits) and CorElementType u32} */
+uint64_t clr_field_desc(struct clr *c, uint64_t table, uint32_t token);
+#define CLR_FIELD_BYTES  16u
+#define CLR_FIELD_STATIC (UINT32_C(1) << 24)
+#define CLR_FIELD_THREAD (UINT32_C(1) << 25)
+#define CLR_FIELD_RVA    (UINT32_C(1) << 26)
+
 /* clr_statics.c: adds the static variables of MODULE that hold objects, TYPES[N] of which are met;
  * those of generic classes have no class name yet, */
 gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,

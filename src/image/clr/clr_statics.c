@@ -28,16 +28,11 @@ enum {
     MT_AUXILIARY = 32,
     MT_CLASS = 40,
     CLASS_FIELDS = 24,
-    FIELD_BYTES = 16,
     STATICS_BYTES = 24, /* of DynamicStaticsInfo, before the auxiliary data */
     DOMAIN_STATICS = 32
 };
 /* .NET 8: generic and collectible classes have a place of their own. */
 #define FLAG_DYNAMIC_STATICS_8 UINT32_C(0x00000006)
-
-#define FIELD_STATIC (UINT32_C(1) << 24)
-#define FIELD_THREAD (UINT32_C(1) << 25)
-#define FIELD_RVA    (UINT32_C(1) << 26)
 
 /* The method table of type RID of a module: ModuleLookupMap {next, table, count, flags}. */
 static uint64_t table_of_type(struct clr *c, const struct clr_module *m, uint32_t rid)
@@ -67,15 +62,14 @@ static uint64_t statics_of(struct clr *c, const struct clr_module *m, uint64_t t
     return auxiliary != 0 ? image_u64(c->image, auxiliary - STATICS_BYTES) & ~UINT64_C(1) : 0;
 }
 
-/* The FieldDesc of field TOKEN of a class, or of an instance of it; 0 = there is none. */
-static uint64_t find_field(struct clr *c, uint64_t table, uint32_t token)
+uint64_t clr_field_desc(struct clr *c, uint64_t table, uint32_t token)
 {
     uint64_t class = image_u64(c->image, table + MT_CLASS);
     uint64_t shared = (class & 1) != 0 ? class & ~UINT64_C(1) : table;
     if (shared != table)
         class = image_u64(c->image, shared + MT_CLASS);
     uint64_t field = image_u64(c->image, class + CLASS_FIELDS);
-    for (unsigned i = 0; field != 0 && i < FIELDS_MAX; i++, field += FIELD_BYTES) {
+    for (unsigned i = 0; field != 0 && i < FIELDS_MAX; i++, field += CLR_FIELD_BYTES) {
         uint64_t owner = image_u64(c->image, field);
         if (owner != shared)
             return 0; /* the list of another class begins here */
@@ -121,12 +115,13 @@ static gcd_status take_field(struct clr *c, const struct clr_module *module,
                              const struct declaring *by, const struct gcd_static_field *f,
                              struct gcd_error *err)
 {
-    uint64_t desc = find_field(c, by->table, f->token), statics = statics_of(c, module, by->table);
+    uint64_t desc = clr_field_desc(c, by->table, f->token),
+             statics = statics_of(c, module, by->table);
     uint32_t first = desc != 0 ? image_u32(c->image, desc + 8) : 0;
     uint32_t second = desc != 0 ? image_u32(c->image, desc + 12) : 0;
     uint32_t kind = second >> 27, offset = second & UINT32_C(0x7ffffff);
-    if (desc == 0 || statics == 0 || (first & FIELD_STATIC) == 0 ||
-        (first & (FIELD_THREAD | FIELD_RVA)) != 0 ||
+    if (desc == 0 || statics == 0 || (first & CLR_FIELD_STATIC) == 0 ||
+        (first & (CLR_FIELD_THREAD | CLR_FIELD_RVA)) != 0 ||
         (kind != ELEMENT_CLASS && kind != ELEMENT_VALUETYPE) || offset % 8 != 0)
         return GCD_OK;
     /* variables of an instance lie in an array of the heap */

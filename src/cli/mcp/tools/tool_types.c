@@ -187,7 +187,7 @@ static enum mcp_outcome list_values(struct mcp_call *c, const uint8_t *types)
     };
     struct gcd_error err = GCD_ERROR_INIT;
     struct answer *a = NULL;
-    gcd_status st = answer_field_values(&of, mcp_text(c, "field"), &a, &err);
+    gcd_status st = answer_field_values(&of, mcp_text(c, "field"), c->heap->d.input, &a, &err);
     return mcp_page_answer(c, "field_values", st, a, &err);
 }
 
@@ -220,9 +220,8 @@ static const struct mcp_arg retained_args[] = {
       "objects: those that retain most (default); types: a lower bound for each; "
       "content: what all objects of \"type\" retain together, by type; dominators: which types "
       "dominate those of \"type\"; fields: what each field of the program's classes retains, or of "
-      "\"type\"; value: the objects of \"type\" by what \"field\" refers to, texts if the operator "
-      "of "
-      "the server allows it" },
+      "\"type\"; value: the objects of \"type\" by the value of \"field\", if the "
+      "operator of the server allows it" },
     { "type", MCP_TEXT, false, 0, 0, NULL, "only objects of types " MCP_PATTERN_TEXT },
     { "field", MCP_TEXT, false, 0, 0, NULL, "by value: of this field, such as Tenant or _state" },
     { .name = NULL },
