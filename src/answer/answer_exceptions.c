@@ -1,6 +1,9 @@
 #include "answer/answers.h"
 
+#include <inttypes.h>
+
 #include <gcdumpc/unstable/graph/graph_places.h>
+#include <gcdumpc/unstable/image_numbers.h>
 
 #include "base/error.h"
 
@@ -13,14 +16,24 @@ static const struct answer_column columns[] = {
     FIELD("text", ANSWER_TEXT),
     FIELD("cut", ANSWER_FLAG),
     FIELD("masked", ANSWER_TEXT),
+    FIELD("hresult", ANSWER_TEXT),
     DETAIL("stack_trace", ANSWER_TEXT),
     FIELD("address", ANSWER_ADDRESS),
 };
 const struct answer_shape answer_exceptions_shape = ANSWER_SHAPE(columns);
 
-static void put_group(struct answer *a, const struct answer_of_exceptions *of,
-                      const struct gcd_exception *x)
+/* The HResult of the exception at ADDRESS, as people search for it: "0x80131509". */
+static void put_hresult(struct answer *a, struct gcd_image_numbers *numbers, uint64_t address)
 {
+    struct gcd_number n;
+    if (numbers != NULL && gcd_image_number(numbers, address, &n) == GCD_OK)
+        answer_format(a, "hresult", "0x%08" PRIx32, (uint32_t)n.bits);
+}
+
+static void put_group(struct answer *a, const struct answer_of_exceptions *of,
+                      struct gcd_image_numbers *numbers, const struct gcd_exception *x)
+{
+    uint64_t address = gcd_graph_node_address(gcd_session_graph(of->session), x->node);
     const struct gcd_names *names = gcd_session_names(of->session);
     const struct gcd_values_view *view = &of->view;
     answer_row(a);
@@ -38,20 +51,29 @@ static void put_group(struct answer *a, const struct answer_of_exceptions *of,
         if (t.utf8 != NULL && gcd_values_secret(view, &t) == NULL)
             answer_format(a, "stack_trace", "%.*s", (int)t.bytes, t.utf8);
     }
-    answer_count(a, "address", gcd_graph_node_address(gcd_session_graph(of->session), x->node));
+    put_hresult(a, numbers, address);
+    answer_count(a, "address", address);
 }
 
 gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,
                              struct gcd_error *err)
 {
     size_t all = gcd_exceptions_count(of->exceptions);
+    struct gcd_image_numbers *numbers = NULL;
     struct answer *a = *ret = answer_new(NULL, &answer_exceptions_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing exceptions");
+    gcd_status st = gcd_image_numbers_new(of->view.show != GCD_SHOW_EQUAL ? of->in : NULL,
+                                          "_HResult", NULL, &numbers, err);
+    if (st < 0)
+        return st;
     a->first = of->first < all ? of->first : all;
     for (size_t i = (size_t)a->first; i < all && i - a->first < of->most; i++)
-        put_group(a, of, gcd_exceptions_at(of->exceptions, i));
+        put_group(a, of, numbers, gcd_exceptions_at(of->exceptions, i));
     a->total = all;
+    gcd_image_numbers_free(numbers);
+    if (st == GCD_END)
+        answer_hide(a, "hresult");
     if (!gcd_graph_has_places(gcd_session_graph(of->session)))
         answer_hide(a, "thrown"); /* that a field is null would not be certain */
     if (of->view.values == NULL) {

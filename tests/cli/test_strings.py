@@ -156,6 +156,17 @@ class Strings(CliTest):
         self.refused(1, ".*; numbers are known in a core file, and with --direct",
                      "retained", self.bare(), "--type", "HeapLab.Point", "--by", "X", "--show-values")
 
+    def test_exceptions_have_their_hresult_in_memory(self):
+        def codes(file, *options):
+            rows = json.loads(self.done("exceptions", file, "--json", *options).text)["exceptions"]
+            return {r["type"]: r.get("hresult") for r in rows}
+        core = codes(CORE, "--with-dead", "--show-values")
+        self.assertEqual(core, {"System.OutOfMemoryException": "0x8007000e", "System.StackOverflowException": "0x800703e9",
+                                "System.ExecutionEngineException": "0x80131506"})
+        self.assertEqual(set(codes(CORE, "--with-dead").values()), {None})
+        self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "strings")
+        self.assertEqual(set(codes("texts.nettrace", "--show-values").values()), {None})
+
     def bare(self):
         self.done("convert", CORE, "-o", self.path("bare.nettrace"))
         return "bare.nettrace"

@@ -47,6 +47,7 @@ static enum cli_exit analyse(struct exceptions *s)
     struct answer_of_exceptions of = { .session = s->d.session,
                                        .exceptions = s->found,
                                        .view = s->view,
+                                       .in = s->d.input,
                                        .most = view->top != 0            ? view->top
                                                : view->json || view->csv ? UINT64_MAX
                                                                          : DEFAULT_ROWS };

@@ -116,6 +116,7 @@ static enum mcp_outcome run_exceptions(struct mcp_call *c)
         struct answer_of_exceptions of = { .session = session,
                                            .exceptions = found,
                                            .view = view,
+                                           .in = c->heap->d.input,
                                            .first = page.first,
                                            .most = page.most };
         (void)cli_exceptions_head(c->out, found, c->heap->d.graph);
