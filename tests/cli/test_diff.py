@@ -318,7 +318,7 @@ class Paths(Compare):
     def steps(self, name):
         """{names along the path: (objects, bytes)} from the command paths, in its format for programs."""
         groups = {"statics": "static variables", "strong_handles": "strong handle", "pinned_handles": "pinned handle", "finalizer": "finalizer queue",
-                  "locals": "thread stack", "other": "other root", "refcounted": "ref-counted handle", None: "(not reachable)"}
+                  "locals": "thread stack", "other": "other root", "refcounted": "ref-counted handle", None: "(no root)"}
         found, way = {}, []
         for r in json.loads(self.done("paths", trace(name), "--type", "*", "--max-paths", "1000000", "--json").text)["paths"]:
             del way[r["depth"]:]

@@ -309,7 +309,7 @@ class Diff(CliTest):
         self.done("diff", *names, "-o", "d.html")
         data = json.loads(parts(self.get("d.html"))[1])
         newer = data["newer"]
-        self.assertEqual({s[1] for s in data["steps"] if s[0] == 0} - {*newer["root_groups"], "(not reachable)"}, set())
+        self.assertEqual({s[1] for s in data["steps"] if s[0] == 0} - {*newer["root_groups"], "(no root)"}, set())
         self.done("convert", names[1], "-o", "x.html")
         alone = json.loads(parts(self.get("x.html"))[1])
         for totals in (newer["totals"], alone["totals"]):

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/generations.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "graph/graph_build.h"
@@ -279,10 +280,18 @@ static void random_graphs_merge_as_expected(void **state)
             assert_int_equal(gcd_merged_tree_new(g, &o, &t, &err), GCD_OK);
             compare(&src, t, wanted);
             struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(t);
-            uint64_t dead = 0;
+            uint64_t dead = 0, frozen = 0;
+            struct gcd_generations *ages;
+            size_t hint = 0;
+            assert_int_equal(gcd_frozen_new(gcd_graph_summary(g), gcd_paths_pseudo_roots(paths),
+                                            NULL, &ages, &err),
+                             GCD_OK);
             for (uint32_t i = 0; i < n; i++)
-                dead += wanted[i] && gcd_paths_parent(paths, i) == GCD_NODE_NONE;
-            assert_true(totals.dead_count == dead && totals.cut_count == 0);
+                if (wanted[i] && gcd_paths_parent(paths, i) == GCD_NODE_NONE)
+                    gcd_is_frozen(ages, gcd_graph_node_address(g, i), &hint) ? frozen++ : dead++;
+            gcd_generations_free(ages);
+            assert_true(totals.dead_count == dead && totals.frozen_count == frozen &&
+                        totals.cut_count == 0);
             assert_true(how != 0 || which != 1 ||
                         totals.bytes == gcd_dominators_retained(dominators, GCD_NODE_ROOT));
             gcd_merged_tree_free(t);

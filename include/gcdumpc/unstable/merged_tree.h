@@ -196,6 +196,8 @@ struct gcd_merged_tree_totals {
     uint64_t count, bytes; /* wanted objects in the tree: the sums of the steps at the top */
     /* wanted objects that no root reaches and that are not in the tree */
     uint64_t dead_count, dead_bytes;
+    /* wanted objects that only code holds (gcd_is_frozen), not in the tree either */
+    uint64_t frozen_count, frozen_bytes;
     uint64_t cut_count; /* part of COUNT: objects that are deeper than their step */
 };
 /* How many of the wanted objects are in the tree, and how many are not. */

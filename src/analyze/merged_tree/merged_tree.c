@@ -39,8 +39,11 @@ static bool is_wanted(const struct merged_maker *m, uint32_t node)
 static void want(struct merged_maker *m, uint32_t node)
 {
     if (parent_of(m, node) == GCD_NODE_NONE) {
-        m->t->totals.dead_count++;
-        gcd_add_saturating(&m->t->totals.dead_bytes, gcd_graph_node_size(m->g, node));
+        struct gcd_merged_tree_totals *t = &m->t->totals;
+        bool frozen = gcd_is_frozen(m->ages, gcd_graph_node_address(m->g, node), &m->ages_hint);
+        (*(frozen ? &t->frozen_count : &t->dead_count))++;
+        gcd_add_saturating(frozen ? &t->frozen_bytes : &t->dead_bytes,
+                           gcd_graph_node_size(m->g, node));
         return;
     }
     for (; m->passed != NULL && node != GCD_NODE_ROOT && !bits_get(m->passed, node);
@@ -268,6 +271,10 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
     if (o->stacks) {
         GCD_TRY(place_all(m, err));
     } else {
+        GCD_TRY(gcd_frozen_new(gcd_graph_summary(m->g),
+                               o->paths != NULL ? gcd_paths_pseudo_roots(o->paths)
+                                                : gcd_dominators_pseudo_roots(o->dominators),
+                               &m->alloc, &m->ages, err));
         GCD_TRY(find_wanted(m, err));
         GCD_TRY(place_in_order(m, err));
     }
@@ -287,6 +294,8 @@ void merged_maker_done(struct merged_maker *m)
     merged_steps_done(&m->to_root);
     gcd_idmap_done(&m->field_label);
     gcd_idmap_done(&m->pair_label);
+    gcd_generations_free(m->ages);
+    m->ages = NULL;
     gcd_mem_free(&m->alloc, m->tells, m->t != NULL ? m->t->types * sizeof *m->tells : 0);
     m->tells = NULL;
 }

@@ -7,6 +7,7 @@
 #ifndef GCD_ANALYZE_MERGED_TREE_H
 #define GCD_ANALYZE_MERGED_TREE_H
 
+#include <gcdumpc/generations.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/idmap.h"
@@ -121,7 +122,9 @@ struct merged_maker {
     uint32_t variables; /* steps for static variables at the top */
     uint32_t nodes;
     size_t words;
-    bool no_roots; /* objects serve as pseudo-roots */
+    bool no_roots;                /* objects serve as pseudo-roots */
+    struct gcd_generations *ages; /* NULL = which objects are frozen is not known */
+    size_t ages_hint;
     /* one bit per node: in options->nodes; NULL without options->nodes */
     uint64_t *wanted;
     /* one bit per node: on the path of a wanted object; with stacks: parent of an object; NULL =

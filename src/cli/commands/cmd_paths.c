@@ -53,7 +53,7 @@ static const struct answer_column columns[] = {
 };
 const struct answer_shape cli_paths_shape = ANSWER_SHAPE(columns);
 
-/* KIND: "root", "type", "folded", "rest", "dead". */
+/* KIND: "root", "type", "folded", "rest", "dead", "frozen". */
 static void put(const struct tree *t, const struct cli_path_line *l, const char *kind)
 {
     struct answer *a = t->answer;
@@ -62,7 +62,8 @@ static void put(const struct tree *t, const struct cli_path_line *l, const char 
     answer_text(a, "kind", kind);
     answer_count(a, "count", l->count);
     answer_count(a, "bytes", l->bytes);
-    answer_share(a, "share", l->bytes, t->totals.bytes + t->totals.dead_bytes);
+    answer_share(a, "share", l->bytes,
+                 t->totals.bytes + t->totals.dead_bytes + t->totals.frozen_bytes);
     answer_depth(a, "step", l->depth);
     answer_count(a, "own_count", 0);
     answer_count(a, "own_bytes", 0);
@@ -165,11 +166,17 @@ gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd
     gcd_status st = gcd_session_origins(paths->session, call, &t.origins, err);
     if (st == GCD_OK && cli_type_paths_choose(&t.paths, call) &&
         (t.answer = *ret = answer_new(NULL, &cli_paths_shape)) != NULL) {
-        struct cli_path_line dead = { .count = t.totals.dead_count, .bytes = t.totals.dead_bytes };
+        struct cli_path_line dead = { .count = t.totals.dead_count, .bytes = t.totals.dead_bytes },
+                             frozen = { .count = t.totals.frozen_count,
+                                        .bytes = t.totals.frozen_bytes };
         cli_type_paths_lines(&t.paths, t.origins, put_line, &t);
         if (dead.count > 0) {
             put(&t, &dead, "dead");
             answer_text(t.answer, "step", "(not reachable from roots)");
+        }
+        if (frozen.count > 0) {
+            put(&t, &frozen, "frozen");
+            answer_text(t.answer, "step", "(frozen: literals and types, which only code holds)");
         }
         t.answer->total = t.answer->rows;
     } else if (st == GCD_OK) {
@@ -184,8 +191,8 @@ gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd
 json_t *cli_paths_head(json_t *o, const struct gcd_merged_tree *tree)
 {
     struct gcd_merged_tree_totals t = gcd_merged_tree_totals(tree);
-    cli_json_count(o, "objects", t.count + t.dead_count);
-    cli_json_count(o, "bytes", t.bytes + t.dead_bytes);
+    cli_json_count(o, "objects", t.count + t.dead_count + t.frozen_count);
+    cli_json_count(o, "bytes", t.bytes + t.dead_bytes + t.frozen_bytes);
     return o;
 }
 

@@ -25,7 +25,8 @@
 /* Static variables are roots of their own, so they get a common parent; then the top has one row
  * per kind of root. */
 static const char statics[] = "static variables";
-static const char unreachable[] = "(not reachable)";
+/* frozen or dead: a dump without ranges cannot tell which */
+static const char unreachable[] = "(no root)";
 
 struct steps {
     struct gcd_tree_diff_step *items; /* [tree steps + 2] */
@@ -185,8 +186,9 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_
         if (field != NULL && field[0] != '\0')
             s->items[s->place[i]].field = add_name(s, field);
     }
-    if (totals.dead_count > 0)
-        add_step(s, GCD_STEP_NONE, add_name(s, unreachable), totals.dead_count, totals.dead_bytes);
+    if (totals.dead_count > 0 || totals.frozen_count > 0)
+        add_step(s, GCD_STEP_NONE, add_name(s, unreachable),
+                 totals.dead_count + totals.frozen_count, totals.dead_bytes + totals.frozen_bytes);
     return true;
 }
 

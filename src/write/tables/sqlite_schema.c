@@ -109,4 +109,7 @@ const char sqlite_schema_views[] =
     "CREATE VIEW v_unreachable AS"
     " SELECT o.id AS object_id, t.name AS type, o.size_bytes FROM objects o JOIN types t ON t.id = "
     "o.type_id"
-    " WHERE NOT EXISTS (SELECT 1 FROM dominators d WHERE d.object_id = o.id);";
+    " WHERE NOT EXISTS (SELECT 1 FROM dominators d WHERE d.object_id = o.id)"
+    /* what only code holds: gcd_is_frozen */
+    " AND NOT (o.generation IS NULL AND EXISTS (SELECT 1 FROM ranges)"
+    " AND (SELECT CAST(value AS INTEGER) FROM facts WHERE key = 'complete') = 1);";

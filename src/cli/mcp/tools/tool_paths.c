@@ -61,6 +61,7 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
     st = cli_paths_answer(&paths, &options.context, &a, &err);
     (void)cli_paths_head(c->out, tree);
     cli_json_count(c->out, "dead_objects", gcd_merged_tree_totals(tree).dead_count);
+    cli_json_count(c->out, "frozen_objects", gcd_merged_tree_totals(tree).frozen_count);
     gcd_merged_tree_free(tree);
     return mcp_page_answer(c, "lines", st, a, &err);
 }
@@ -104,7 +105,7 @@ const struct mcp_tool mcp_paths = {
     "one object is held.",
     paths_args,
     "guessed_roots:i paths[*]~ reachable:b~ lines[*]~ "
-    "objects:i~ bytes:i~ dead_objects:i~",
+    "objects:i~ bytes:i~ dead_objects:i~ frozen_objects:i~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_paths,
     { &answer_object_paths_shape, &cli_paths_shape }

@@ -7,7 +7,7 @@ import {GROWTHS, NOT_COMPARED} from "./words.js";
 // Labels that are more than the frame without its brackets.
 /** @type {Record<string, string>} */
 const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths",
-                "(not reachable)": "Not reachable from roots"};
+                "(no root)": "Frozen, or not reachable from roots"};
 
 // Control characters and those that change the writing direction could make a name look like another one.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
