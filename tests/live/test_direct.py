@@ -72,6 +72,7 @@ class Direct(LiveTest):
         threads = self.gcdumpc("sql", "--pid", target.pid, "--direct", "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'").stdout
         self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker" in HeapLab\.Frames\.SleepHoldingObject$')
         self.assertRegex(threads, rf"(?m)^ +{target.pid} \({re.escape(name)}\) in HeapLab\.Frames\.WaitHoldingObjects$")
+        self.assertNotIn(" in System.", threads)        # what of the framework the JIT has compiled
 
     def check_report(self, target, report):
         counts = target.counts()
