@@ -232,7 +232,7 @@ gcd_status answer_largest_objects(const struct answer_of_heap *of, struct answer
 /* ---- types: a set of sums for each ---- */
 
 static const struct answer_column content_columns[] = {
-    COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("share", "Of these", ANSWER_SHARE),
     COLUMN("count", "Count", ANSWER_COUNT), COLUMN("type", "Type", ANSWER_TEXT),
     DETAIL("folded_types", ANSWER_COUNT),
 };
@@ -240,7 +240,7 @@ const struct answer_shape answer_content_shape = ANSWER_SHAPE(content_columns);
 
 static const struct answer_column dominator_columns[] = {
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("share", "Of these", ANSWER_SHARE),
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("dominators", "Dominators", ANSWER_COUNT),
     COLUMN("dominator_bytes", "Their bytes", ANSWER_BYTES),
