@@ -326,6 +326,8 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 
 /* ---- answer_words.c: cells that many answers have ---- */
 
+/* Where no operation was found in the dump S, which RUNTIME_ASYNC objects of runtime async has. */
+const char *answer_nothing_waits(const struct gcd_summary *s, uint64_t runtime_async);
 /* Of what is known by the names of types N were found.  Is even that there are none not known? */
 bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n);
 /* In RET: "Exceptions cannot be told: no type has a name." for WHAT "Exceptions" if that holds;

@@ -580,6 +580,7 @@ static const struct unit {
     char letter;
     uint64_t factor;
 } units[] = {
+    { OPT_SIZE, 'B', 1 },
     { OPT_SIZE, 'K', UINT64_C(1) << 10 },
     { OPT_SIZE, 'M', UINT64_C(1) << 20 },
     { OPT_SIZE, 'G', UINT64_C(1) << 30 },
@@ -605,8 +606,8 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
         return false;
     for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)
         if (units[i].type == type && units[i].letter == *end &&
-            (end[1] == '\0' ||
-             (type == OPT_SIZE && (strcmp(end + 1, "B") == 0 || strcmp(end + 1, "iB") == 0)))) {
+            (end[1] == '\0' || (type == OPT_SIZE && *end != 'B' &&
+                                (strcmp(end + 1, "B") == 0 || strcmp(end + 1, "iB") == 0)))) {
             factor = units[i].factor;
             end += strlen(end);
         }
@@ -614,6 +615,14 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
         return false;
     *ret = (uint64_t)v * factor;
     return true;
+}
+
+/* Is VALUE, which means N, too small for what the rows limit that begin with 1: the memory of a
+ * process, a disk, all dumps?  Then it lacks its unit.  --when says the same. */
+static bool lacks_unit(const struct option_row *r, const char *value, uint64_t n)
+{
+    return r->type == OPT_SIZE && r->min == 1 && n < UINT64_C(1) << 20 &&
+           value[strspn(value, "0123456789")] == '\0';
 }
 
 static void bad_choice(const struct option_row *r, const char *value)
@@ -699,6 +708,13 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_PERCENT:
     case OPT_TIME:
         if (parse_number(value, r->type, &number) && number >= r->min && number <= r->max) {
+            if (lacks_unit(r, value, number)) {
+                cli_say(NULL,
+                        "--%s \"%s\": without a unit these are %s bytes: write %sM, or %sB if "
+                        "bytes are meant",
+                        r->name, value, value, value, value);
+                return false;
+            }
             memcpy(field, &number, sizeof number);
             return true;
         }

@@ -207,7 +207,7 @@ class Job(CliTest):
         for option, name in (("-o", "x.gclog"), ("--metrics", "x.prom"), ("--summary", "x.json"), ("--save-trace", "x.nettrace")):
             self.pipe(name, STRANGER)
             words = ("-o", "%s.gclog") if option == "--metrics" else () if option == "-o" else ("-o", "y.gclog")
-            for words in (words, (*words, "--if-free-disk", "1")):
+            for words in (words, (*words, "--if-free-disk", "1B")):
                 run = self.done("collect", "--pid", target.pid, *words, option, name, code=1)
                 self.assertRegex(run.lines[-1], rf"{name}: is a pipe of another user \({STRANGER}\)\Z")
             os.unlink(self.path(name))
@@ -240,7 +240,7 @@ class Job(CliTest):
         self.pipe("x.gclog", os.geteuid())
         reader = os.open(self.path("x.gclog"), os.O_RDONLY | os.O_NONBLOCK)
         self.addCleanup(os.close, reader)
-        for words in ((), ("--keep-partial",), ("--if-free-disk", "1")):
+        for words in ((), ("--keep-partial",), ("--if-free-disk", "1B")):
             run = self.done("collect", "--pid", target.pid, "-o", "x.gclog", "--timeout", "3", *words, code=1)
             self.assertRegex(run.lines[-1], r"x\.gclog: the time is up \(--timeout\)\Z")
 

@@ -204,6 +204,12 @@ class WrongUse(CliTest):
             for option in (("--keep", "1"), ("--min-interval", "1h")):
                 self.refused(2, r"earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; .*", "--pid", "1",
                              *output, *option)
+        for option in ("--if-rss-above", "--if-free-disk", "--if-free-memory", "--max-total"):
+            for value, refused in (("85", True), ("1048575", True), ("0085", True), ("1048576", False), ("85B", False), ("1K", False)):
+                message = rf'{option} "{value}": without a unit these are {value} bytes: write {value}M, or {value}B if bytes are meant' if refused \
+                    else "there is no process 4194303.*"
+                self.refused(2 if refused else 1, message, "--pid", "4194303", "-o", "%p-%Y%m%d%H%M%S.gclog", option, value)
+        self.refused(2, '--if-rss-above takes a number from 1 .*, not "85BB".*', "--pid", "1", "-o", "x.gclog", "--if-rss-above", "85BB")
         self.refused(2, r"--keep, --keep-days and --max-total are for outputs that are files.*", "--pid", "1", "-o", "%p-%Y%m%d%H%M%S.csv", "--keep", "1")
 
     def test_recordings(self):
@@ -237,7 +243,7 @@ class WrongUse(CliTest):
         name = self.link("net10-wks")
         few = {self.done("report", name, "--min-bytes", size).text for size in ("20K", "20KB", "20KiB", "20480")}
         self.assertEqual(len(few), 1)
-        for wrong in ("20Ki", "20B", "20KBB", "20Kb", "20iB"):
+        for wrong in ("20Ki", "20BB", "20KBB", "20Kb", "20iB"):
             self.refused(2, r"--min-bytes takes a number .* \(or as 64K, 16M, 16MB, 2GiB, by 1,024\), not .*", "report", name, "--min-bytes", wrong)
 
     def test_no_such_process(self):

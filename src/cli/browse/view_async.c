@@ -62,7 +62,8 @@ static void completed_line(const struct browse_view *v, const struct browse_sect
     ret->to = c->type;
 }
 
-static char *totals_text(const struct gcd_async_totals *t, const struct gcd_unnamed *u)
+static char *totals_text(const struct gcd_summary *s, const struct gcd_async_totals *t,
+                         const struct gcd_unnamed *u)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *text = NULL;
     char remarks[ANSWER_ASYNC_REMARKS_BYTES], untold[ANSWER_UNTOLD_BYTES];
@@ -72,7 +73,7 @@ static char *totals_text(const struct gcd_async_totals *t, const struct gcd_unna
     if (answer_is_untold(u, t->operations + t->runtime_async))
         return strdup(untold);
     if (t->operations == 0)
-        n = asprintf(&text, "No asynchronous operation waits.");
+        n = asprintf(&text, "%s", answer_nothing_waits(s, t->runtime_async));
     else
         n = asprintf(&text,
                      "%s asynchronous operation%s in %s stack%s, which alone %s %s alive. Enter "
@@ -99,11 +100,11 @@ gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *ca
     if (st != GCD_OK)
         return st;
     struct gcd_async_totals t = gcd_async_totals(a);
-    struct gcd_unnamed unnamed =
-        gcd_types_unnamed(gcd_graph_summary(gcd_session_graph(v->model->session)));
+    const struct gcd_summary *summary = gcd_graph_summary(gcd_session_graph(v->model->session));
+    struct gcd_unnamed unnamed = gcd_types_unnamed(summary);
     (void)gcd_async_stacks(a, &stacks);
     (void)gcd_async_completed(a, &completed);
-    st = browse_add_text(v, totals_text(&t, &unnamed), err);
+    st = browse_add_text(v, totals_text(summary, &t, &unnamed), err);
     struct browse_section *s = browse_add_section(v);
     *s = (struct browse_section){ .title = "Stacks that read differently",
                                   .heads = { "Retained", "Stacks", "Old" },

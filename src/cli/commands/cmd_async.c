@@ -82,8 +82,7 @@ static void print_head(const struct waiting *w)
     if (answer_is_untold(&w->unnamed, w->totals.operations + w->totals.runtime_async))
         return; /* print_untold */
     if (w->totals.operations == 0) {
-        puts(w->totals.runtime_async > 0 ? "No async method with a state machine waits."
-                                         : "No asynchronous operation waits.");
+        puts(answer_nothing_waits(gcd_graph_summary(w->d.graph), w->totals.runtime_async));
         return;
     }
     printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a),

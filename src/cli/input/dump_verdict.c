@@ -82,6 +82,9 @@ static const char *what_helps_with_names(const struct cli_dump *d, char buf[HELP
                            cli_symbols_wanted(s, &s->modules[i], symbols));
             return buf;
         }
+    if (s->image.made_from[0] != '\0')
+        return "; its memory lacks the metadata of these types: give the folder with the program's "
+               "assemblies as --modules DIR, or take a core dump of type 4 (full)";
     bool undescribed = cli_summary(d)->types_undescribed > 0;
     if (undescribed && is_core3(d))
         return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier "
