@@ -119,6 +119,7 @@ struct suspect {
     uint64_t locals;
     /* a collection: no element of it is young */
     bool settled;
+    uint64_t young_elements, old_elements; /* while that is found out */
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
