@@ -134,7 +134,7 @@ class Page(PageTest):
         page = self.show()
         page.click("#map .as-table summary")
         names = page.texts("#map .as-table tbody th")
-        self.assertEqual(names[:2], ["Static variables", "Frozen, or not reachable from roots"])
+        self.assertEqual(names[:2], ["Static variables", "Not reachable from roots"])
         page.click("#map .as-table tbody button", 0)
         self.assertEqual(page.texts("#map .crumbs li"), ["All objects", "Static variables"])
         self.assertEqual(page.texts("#map .as-table tbody th")[0], "s_lab")

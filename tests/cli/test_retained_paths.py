@@ -164,7 +164,7 @@ class Retained(Held):
         self.assertEqual(rows("Shop.Dead"), [])
         self.assertEqual(rows("*", "--top", "1")[1:], [("(roots)", 6, 1312, None, None), ("(4 more types)", 6, 308, 5, 172)])
         text = self.done("retained", "shop", "--by-dominator", "Shop.Node", "-q").text.splitlines()
-        self.assertEqual([line.split() for line in text], [["Bytes", "Share", "Count", "Dominators", "Their", "bytes", "Dominated", "by"],
+        self.assertEqual([line.split() for line in text], [["Bytes", "Of", "these", "Count", "Dominators", "Their", "bytes", "Dominated", "by"],
                                                            ["60", "66.67%", "2", "2", "60", "Shop.Node"], ["30", "33.33%", "1", "(roots)"]])
 
     def test_exact_sizes(self):
