@@ -151,7 +151,8 @@ static void check_tree(struct gcd_merged_tree *t, uint64_t wanted)
         top += s[i].depth == 0 ? s[i].count : 0;
         own += s[i].own_count;
     }
-    if (top != sums.count || own != sums.count || sums.count + sums.dead_count != wanted)
+    if (top != sums.count || own != sums.count ||
+        sums.count + sums.dead_count + sums.frozen_count != wanted)
         fuzz_fail("every wanted object is in the tree once", "not so");
     gcd_merged_tree_free(t);
 }
