@@ -83,7 +83,7 @@ static uint64_t section_of(struct clr *c, uint64_t address)
 }
 
 /* Of the methods that begin in the 256 bytes of map word I, the last one up to nibble N; 0 = none.
- * LEAST: of nibble N, the dword that the address lies in. */
+ * LAST: the dword of nibble N, plus 1, that may be the beginning. */
 static uint64_t begin_in(uint64_t base, uint64_t i, uint32_t word, unsigned n, unsigned last)
 {
     if ((word & 15) > 8)
@@ -121,7 +121,7 @@ static uint8_t count_saved(struct clr *c, uint64_t begin)
 {
     uint8_t n = 0;
     for (unsigned i = 0; i < PUSHES_MAX; i++) {
-        unsigned byte = image_u16(c->image, begin) & 0xff, next = image_u16(c->image, begin) >> 8;
+        unsigned two = image_u16(c->image, begin), byte = two & 0xff, next = two >> 8;
         bool far = byte == PUSH_FAR && next >= PUSH_R12 && next <= PUSH_R15;
         if (!far && byte != PUSH_RBP && byte != PUSH_RBX)
             break;
@@ -196,7 +196,7 @@ gcd_status clr_find_methods(struct clr *c, struct gcd_error *err)
 /* What a method saves first is its caller's. */
 uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w)
 {
-    if (w->frame >= c->frame_count || w->frame + 1 >= c->frame_count)
+    if (w->frame + (size_t)1 >= c->frame_count)
         return w->frame;
     const struct clr_frame *f = &c->frames[w->frame], *caller = f + 1;
     bool is_saved = caller->thread == f->thread && w->at < caller->slot - 8 &&

@@ -63,7 +63,8 @@ static gcd_status add_word(struct stack *s, uint64_t at, uint64_t word, struct g
     return GCD_OK;
 }
 
-/* A frame pointer lies where one was saved: at an odd multiple of 8 below a return address. */
+/* May WORD, at AT, be a frame pointer that a call has saved?  It leads to where another one was
+ * saved, and both lie at multiples of 16, right below a return address. */
 static bool leads_up(const struct stack *s, uint64_t at, uint64_t word)
 {
     return word > at && word < s->base && word % 16 == 0 && at % 16 == 0;
