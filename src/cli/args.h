@@ -161,6 +161,8 @@ struct cli_module_args {
      * contain the dump itself) */
     const char *const *others;
     size_t other_count;
+    /* not an option: these name a process that it is compared with; NULL = none */
+    const struct cli_args *other_process;
 };
 
 /* Limits for the input and the program. */

@@ -1,12 +1,15 @@
 """A program compiled ahead of time (Native AOT): names from its symbols, beside it, elsewhere, or not at all.  Needs the .NET SDK, and from NuGet the
 compiler; without them the test is skipped."""
+import contextlib
 import json
 import os
 import re
 import shutil
+import subprocess
 
 from lab_programs import native_lab, native_lab_assembly
-from live_support import LiveTest, Process, main, need
+from live_support import PROGRAM, SECONDS, LiveTest, Process, main, need
+from mcp_client import Client
 
 BOX = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Threading.Tasks.VoidTaskResult>.AsyncStateMachineBox<NativeLab_Shop_Work__RunAsync_d__1>"
 WANTED = {
@@ -136,6 +139,58 @@ class NativeAot(NativeTest):
             self.assertIn("place.nettrace: takes the names of types from", r.stderr)
         r = self.gcdumpc("leaks", self.path("a.nettrace"), self.path("named.nettrace"))
         self.assertIn("a.nettrace: takes the names of types from", r.stderr)
+
+    def test_a_living_process_names_the_dump(self):
+        self.collect("bare.nettrace", self.stripped(), status=3)
+        self.collect("named.nettrace", self.program)
+        filtered = ("--filter", "NativeLab_*", "--json")
+        for program, name in ((self.program, "bare"), (self.stripped(), "named")):
+            with Process(program=program) as target:
+                r = self.gcdumpc("diff", self.path(f"{name}.nettrace"), "--pid", target.pid, *filtered)
+                unnamed, namer = (f"{name}.nettrace", f"process {target.pid}")[::1 if name == "bare" else -1]
+                self.assertRegex(r.stderr, f"{unnamed}: takes the names of types from .*{namer}, of the same build\n")
+                self.assertEqual([row for row in json.loads(r.stdout)["types"] if row["count_delta"] != 0], [])
+        with Process(program=self.program) as target:
+            r = self.gcdumpc("leaks", self.path("bare.nettrace"), "--pid", target.pid)
+            self.assertIn(f"bare.nettrace: takes the names of types from process {target.pid}", r.stderr)
+            r = self.gcdumpc("diff", self.path("bare.nettrace"), "--pid", target.pid, "--no-modules", status=3)
+            self.assertNotIn("takes the names", r.stderr)
+
+    def test_mcp_compares_heaps_of_one_build(self):
+        self.collect("bare.nettrace", self.stripped(), status=3)
+        self.collect("named.nettrace", self.program)
+        for tool, words in (("diff", {"old": "h1", "new": "h2"}), ("diff", {"old": "h2", "new": "h1"}), ("suspects", {"heap": "h1", "since": "h2"}),
+                            ("suspects", {"heap": "h2", "since": "h1"})):
+            with self.serve() as client:
+                for name in ("bare", "named"):
+                    client.call("open", file=f"{name}.nettrace")
+                before = client.call("summary", heap="h1")
+                self.assertFalse(before["complete"])
+                client.call(tool, **words)
+                after = client.call("summary", heap="h1")
+                self.assertEqual(after["notes"][-1], "bare.nettrace: takes the names of types from named.nettrace, of the same build")
+                self.assertEqual((after["objects"], after["bytes"]), (before["objects"], before["bytes"]))
+                self.assertEqual(client.call("types", heap="h1", filter="NativeLab_Shop_Order_Line")["types"][0]["count"], WANTED["NativeLab_Shop_Order_Line"])
+                found = [row for row in client.call("diff", old="h1", new="h2", filter="NativeLab_*")["types"] if row["count_delta"] != 0]
+                self.assertEqual(found, [])
+        with self.serve() as client:                                                     # without its file it stays as it is
+            for name in ("bare", "named"):
+                client.call("open", file=f"{name}.nettrace")
+            os.unlink(self.path("named.nettrace"))
+            self.assertNotIn("takes the names", str(client.call("diff", old="h1", new="h2")["notes"]))
+            self.assertFalse(client.call("summary", heap="h1")["complete"])
+
+    @contextlib.contextmanager
+    def serve(self):
+        process = subprocess.Popen([PROGRAM, "mcp", "--root", self.path("")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            client = Client(process, seconds=SECONDS)
+            client.tools()
+            yield client
+        finally:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait()
 
     def test_another_build(self):
         newer = need(native_lab, 11)

@@ -520,6 +520,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     if (l.older_file != NULL) {
         both.modules.others = files;
         both.modules.other_count = cli_is_live(args) ? 1 : 2;
+        both.modules.other_process = cli_is_live(args) ? args : NULL;
         newer = args_of(&both, cli_is_live(args) ? NULL : args->more[0]);
         l.args = &newer;
         e = cli_memory_open(args); /* for both dumps */

@@ -528,6 +528,7 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
     one.input = file != NULL ? file : word;
     one.modules.others = (const char *const *)c->args->inputs;
     one.modules.other_count = c->args->input_count;
+    one.modules.other_process = cli_is_live(c->args) ? c->args : NULL;
     enum cli_exit e = read_dump(c, &one, file != NULL ? word : NULL, last);
     free(file);
     return e;

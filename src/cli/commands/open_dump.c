@@ -94,6 +94,26 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     return e;
 }
 
+#ifdef GCDUMPC_HAVE_IPC
+/* The process is dumped later, but its program has the names already. */
+static enum cli_exit borrow_from_process(const struct cli_args *args, const struct cli_dump *d)
+{
+    const struct cli_args *other = args->modules.other_process;
+    struct cli_dump process = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    if (other == NULL || d->live || other->target.listen != NULL || !cli_lacks_names(d))
+        return CLI_DONE;
+    enum cli_exit e = cli_find_target(other, &process, path);
+    return e == CLI_DONE ? cli_borrow_from_process(args, d, &process) : e;
+}
+#else
+static enum cli_exit borrow_from_process(const struct cli_args *args, const struct cli_dump *d)
+{
+    (void)args, (void)d;
+    return CLI_DONE;
+}
+#endif
+
 /* With --strict, fails for an incomplete dump. */
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
@@ -161,6 +181,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     }
     if (e == CLI_DONE)
         e = cli_borrow_names(args, ret);
+    if (e == CLI_DONE)
+        e = borrow_from_process(args, ret);
     if (e == CLI_DONE)
         e = refuse(args, ret);
     if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))

@@ -111,6 +111,9 @@ json_t *mcp_row(struct mcp_call *c, const struct answer *a, size_t i);
 enum mcp_outcome mcp_heap_open(struct mcp_call *c, const char *file, struct mcp_heap **ret);
 /* Finds the heap that argument NAME names, or the only one. */
 enum mcp_outcome mcp_heap_find(struct mcp_call *c, const char *name, struct mcp_heap **ret);
+/* Names the types of H, which has a native program without names, by OTHER, if that is of the same
+ * build: reads the file of H again.  Without it H stays as it is. */
+void mcp_heap_borrow(struct mcp_call *c, struct mcp_heap *h, const struct mcp_heap *other);
 /* Frees it and its memory. */
 void mcp_heap_close(struct mcp_heaps *heaps, struct mcp_heap *h);
 

@@ -9,19 +9,42 @@
 
 #include "input/fail.h"
 #include "input/memory.h"
+#include "modules/module_names.h"
 #include "term/message.h"
 
-/* Does D have types of a native program, all without names? */
-static bool lacks_names(const struct gcd_summary *s)
+bool cli_lacks_names(const struct cli_dump *d)
 {
+    const struct gcd_summary *s = d->dump != NULL ? gcd_dump_summary(d->dump) : NULL;
     bool native = false;
-    for (size_t i = 0; i < s->module_count; i++) {
+    for (size_t i = 0; s != NULL && i < s->module_count; i++) {
         const struct gcd_module *m = &s->modules[i];
         if (m->native && (m->state == GCD_MODULE_READ || m->state == GCD_MODULE_RECORDED))
             return false;
         native = native || m->native;
     }
     return native;
+}
+
+/* The build of the native program in D; "" = unknown, NULL = it has none. */
+static const char *build_of(const struct cli_dump *d)
+{
+    const struct gcd_summary *s = d->dump != NULL ? gcd_dump_summary(d->dump) : NULL;
+    for (size_t i = 0; s != NULL && i < s->module_count; i++)
+        if (s->modules[i].native)
+            return s->modules[i].build_id != NULL ? s->modules[i].build_id : "";
+    return NULL;
+}
+
+bool cli_may_borrow(const struct cli_dump *d, const struct cli_dump *other)
+{
+    const char *to = build_of(d), *from = build_of(other);
+    return to != NULL && from != NULL && cli_lacks_names(d) && !cli_lacks_names(other) &&
+           (to[0] == '\0' || from[0] == '\0' || strcmp(to, from) == 0);
+}
+
+void cli_say_borrowed(const char *subject, const char *from)
+{
+    cli_say(subject, "takes the names of types from %s, of the same build", from);
 }
 
 /* Opens FILE, or FILE of FILE#2. */
@@ -65,9 +88,7 @@ static gcd_status borrow_from(const struct cli_args *args, const char *file, str
 
 enum cli_exit cli_borrow_names(const struct cli_args *args, const struct cli_dump *d)
 {
-    if (d->dump == NULL || !lacks_names(gcd_dump_summary(d->dump)))
-        return CLI_DONE;
-    for (size_t i = 0; i < args->modules.other_count; i++) {
+    for (size_t i = 0; i < args->modules.other_count && cli_lacks_names(d); i++) {
         const char *file = args->modules.others[i];
         struct gcd_error err = GCD_ERROR_INIT;
         bool same = false;
@@ -75,11 +96,19 @@ enum cli_exit cli_borrow_names(const struct cli_args *args, const struct cli_dum
             continue;
         if (borrow_from(args, file, d->dump, &same, &err) != GCD_OK)
             return cli_fail(d->subject, &err);
-        if (!same || lacks_names(gcd_dump_summary(d->dump)))
-            continue;
-        if (!args->quiet)
-            cli_say(d->subject, "takes the names of types from %s, of the same build", file);
-        return CLI_DONE;
+        if (same && !cli_lacks_names(d) && !args->quiet)
+            cli_say_borrowed(d->subject, file);
     }
     return CLI_DONE;
+}
+
+enum cli_exit cli_borrow_from_process(const struct cli_args *args, const struct cli_dump *d,
+                                      const struct cli_dump *process)
+{
+    if (args->modules.off || process->pid == 0)
+        return CLI_DONE;
+    enum cli_exit e = cli_read_modules_of(args, d, process->pid);
+    if (e == CLI_DONE && !cli_lacks_names(d) && !args->quiet)
+        cli_say_borrowed(d->subject, process->subject);
+    return e;
 }

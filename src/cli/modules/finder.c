@@ -446,6 +446,25 @@ static gcd_status native_at_recorded_path(struct module_finder *f, const struct 
                : open_path(path, ret, NULL, err);
 }
 
+/* The program of another process, or the symbols beside it. */
+static gcd_status native_like_process(struct module_finder *f, const struct gcd_module *module,
+                                      struct gcd_module_file *ret, struct gcd_error *err)
+{
+    char root[32], program[PATH_MAX] = "", path[PATH_MAX];
+    (void)module;
+    if (f->search->like_pid == 0)
+        return GCD_END;
+    (void)snprintf(root, sizeof root, "/proc/%" PRIu32 "/exe", f->search->like_pid);
+    if (f->next == 0) { /* also if it was deleted */
+        f->next++;
+        return open_path(root, ret, NULL, err);
+    }
+    if (readlink(root, program, sizeof program - 1) < 0)
+        return GCD_END;
+    (void)snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", f->search->like_pid);
+    return next_symbols(f, root, program, path) ? open_path(path, ret, NULL, err) : GCD_END;
+}
+
 /* The assemblies that it may have been compiled from: all below the folders. */
 static gcd_status native_assemblies(struct module_finder *f, const struct gcd_module *module,
                                     struct gcd_module_file *ret, struct gcd_error *err)
@@ -467,7 +486,8 @@ static stage *const stages[] = { in_image,        in_own_bundle, in_root,
                                  at_recorded_path };
 #define STAGES (sizeof stages / sizeof *stages)
 static stage *const native_stages[] = { native_in_root, native_below_folders,
-                                        native_at_recorded_path, native_assemblies };
+                                        native_at_recorded_path, native_like_process,
+                                        native_assemblies };
 #define NATIVE_STAGES (sizeof native_stages / sizeof *native_stages)
 
 static void close_candidate(void *ctx, struct gcd_module_file *file)

@@ -5,7 +5,8 @@
  *     for a process    the bundle that is its program, its path as the process sees it, that file
  *                      deleted but still mapped
  *     for all dumps    the folders of --modules, bundles in them
- *     for a recording  its path on this machine; also for a process that may not be examined
+ *     for a recording  its path on this machine; also for a process that may not be examined; of a
+ *                      native program, what another process runs
  *
  * A file of the first group that has not changed since the process began is certain.  For all
  * others the library compares the identity.
@@ -28,6 +29,9 @@ struct module_search {
     const char *sysroot;               /* recorded paths are below it; NULL = / */
     struct gcd_input *image;           /* of a core file; NULL = another recording */
     bool folders_only;                 /* for a recording: do not look at the recorded paths */
+    /* a process that runs now, perhaps of the same build as the native program of the dump; 0 =
+     * none */
+    uint32_t like_pid;
     const struct gcd_summary *summary; /* of the dump */
 };
 

@@ -90,25 +90,43 @@ struct module_finder *cli_symbol_files(const struct cli_args *args, const struct
     return finder;
 }
 
+/* Completes the names of D from the files that SEARCH finds. */
+static enum cli_exit resolve(const struct cli_dump *d, const struct module_search *search,
+                             bool layouts, bool *ret_cut)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct module_finder *finder = module_finder_new(search);
+    if (finder == NULL)
+        return cli_no_memory(d->subject);
+    struct gcd_module_files files = module_finder_files(finder);
+    files.layouts = layouts;
+    gcd_status st = gcd_dump_resolve(d->dump, &files, &err);
+    *ret_cut = module_finder_cut(finder);
+    module_finder_free(finder);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+enum cli_exit cli_read_modules_of(const struct cli_args *args, const struct cli_dump *d,
+                                  uint32_t pid)
+{
+    struct module_search search = search_of(args, gcd_dump_summary(d->dump));
+    bool cut;
+    search.like_pid = pid;
+    return resolve(d, &search, false, &cut);
+}
+
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts)
 {
     if (args->modules.off || d->dump == NULL)
         return CLI_DONE;
     const struct gcd_summary *summary = gcd_dump_summary(d->dump);
     struct module_search search = search_of(args, summary);
+    bool cut;
     search.pid = d->live ? d->pid : 0;
     search.image = d->input;
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct module_finder *finder = module_finder_new(&search);
-    if (finder == NULL)
-        return cli_no_memory(d->subject);
-    struct gcd_module_files files = module_finder_files(finder);
-    files.layouts = layouts;
-    gcd_status st = gcd_dump_resolve(d->dump, &files, &err);
-    bool cut = module_finder_cut(finder);
-    module_finder_free(finder);
-    if (st != GCD_OK)
-        return cli_fail(d->subject, &err);
+    enum cli_exit e = resolve(d, &search, layouts, &cut);
+    if (e != CLI_DONE)
+        return e;
     if (!gcd_trace_is_image(&summary->trace)) /* info says what a core file lacks */
         say_problems(d, summary);
     if (cut)

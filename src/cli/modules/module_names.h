@@ -24,6 +24,10 @@ struct module_finder *cli_image_files(const struct cli_args *args, struct module
  * has been printed.
  */
 enum cli_exit cli_read_modules(const struct cli_args *args, const struct cli_dump *d, bool layouts);
+/* The same for a native program without names, by the program that process PID runs, if it is of
+ * the same build. */
+enum cli_exit cli_read_modules_of(const struct cli_args *args, const struct cli_dump *d,
+                                  uint32_t pid);
 
 /* The files with the symbols of D's modules; free the finder after use.  SEARCH is its own until
  * then.  NULL with --no-modules, or if memory is short. */

@@ -62,6 +62,8 @@ static enum mcp_outcome run_diff(struct mcp_call *c)
         e = mcp_heap_find(c, "new", &new);
     if (e != MCP_DONE)
         return e;
+    mcp_heap_borrow(c, old, new);
+    mcp_heap_borrow(c, new, old);
     args.view.sort = sort_of(c);
     args.view.retained = mcp_flag(c, "retained") || args.view.sort == CLI_SORT_RETAINED;
     args.view.filter = mcp_text(c, "filter");

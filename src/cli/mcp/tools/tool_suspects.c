@@ -104,7 +104,6 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     struct gcd_context looking = mcp_context(c, "looking for suspects"),
                        finding = mcp_context(c, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_session *session = c->heap->d.session;
     struct mcp_heap *since = NULL;
     const struct gcd_suspects *s = NULL, *largest = NULL;
     const struct gcd_dominators *d;
@@ -112,6 +111,11 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     const struct gcd_origins *origins = NULL;
     if (mcp_text(c, "since") != NULL && mcp_heap_find(c, "since", &since) != MCP_DONE)
         return MCP_FAILED;
+    if (since != NULL) {
+        mcp_heap_borrow(c, c->heap, since);
+        mcp_heap_borrow(c, since, c->heap);
+    }
+    struct gcd_session *session = c->heap->d.session;
     gcd_status st = gcd_session_paths_with_dominators(session, &finding, &d, &paths, &err);
     if (st == GCD_OK)
         st = gcd_session_origins(session, &looking, &origins, &err);
