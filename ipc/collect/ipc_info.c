@@ -15,23 +15,55 @@ static gcd_status on_ok(void *ctx, enum gcd_wire_command command, const uint8_t 
     return gcd_wire_decode_process_info(command, payload, n, &alloc, ctx, err);
 }
 
+static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2,
+                                                GCD_WIRE_PROCESS_INFO };
+#define RUNGS (sizeof ladder / sizeof ladder[0])
+
+gcd_status gcd_info_ask_all(struct gcd_info_question *questions, size_t n,
+                            const struct gcd_ask *how, size_t most, struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    struct gcd_question *asked = gcd_mem_new_array(&alloc, n + 1, sizeof *asked);
+    if (asked == NULL)
+        return gcd_fail_nomem(err, "asking processes");
+    for (size_t i = 0; i < n; i++)
+        questions[i].status = GCD_E_UNSUPPORTED;
+    for (size_t rung = 0, left = n; rung < RUNGS && left > 0; rung++) {
+        left = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct gcd_info_question *q = &questions[i];
+            if (q->status != GCD_E_UNSUPPORTED) /* any other error is final: the command is known */
+                continue;
+            asked[left] = (struct gcd_question){
+                .ask = *how, .command = ladder[rung], .on_ok = on_ok, .ctx = &q->info
+            };
+            asked[left++].ask.peer = &q->peer;
+        }
+        gcd_ask_all(asked, left, most);
+        for (size_t i = 0, k = 0; i < n && k < left; i++)
+            if (questions[i].status == GCD_E_UNSUPPORTED) {
+                questions[i].err = asked[k].err;
+                questions[i].status = asked[k++].status;
+            }
+    }
+    gcd_mem_free(&alloc, asked, (n + 1) * sizeof *asked);
+    return GCD_OK;
+}
+
 gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret,
                         struct gcd_error *err)
 {
-    static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2,
-                                                    GCD_WIRE_PROCESS_INFO };
     if (!gcd_peer_is_valid(a->peer))
         return gcd_fail(err, GCD_E_ARG, "process information needs a socket");
-    gcd_status st = GCD_E_UNSUPPORTED;
-    struct gcd_error e = GCD_ERROR_INIT;
-    for (size_t i = 0; st == GCD_E_UNSUPPORTED && i < sizeof ladder / sizeof ladder[0]; i++)
-        st = gcd_ask(a, ladder[i], on_ok, ret,
-                     &e); /* any other error is final: the command is known */
-    if (st == GCD_E_UNSUPPORTED)
-        gcd_error_wrap(&e, "cannot get information about the process");
-    if (st != GCD_OK && err != NULL)
-        *err = e;
-    return st;
+    struct gcd_info_question q = { .peer = *a->peer };
+    GCD_TRY(gcd_info_ask_all(&q, 1, a, 1, err));
+    if (q.status == GCD_OK)
+        *ret = q.info;
+    if (q.status == GCD_E_UNSUPPORTED)
+        gcd_error_wrap(&q.err, "cannot get information about the process");
+    if (q.status != GCD_OK && err != NULL)
+        *err = q.err;
+    return q.status;
 }
 
 gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms,

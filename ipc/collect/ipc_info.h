@@ -10,4 +10,17 @@
 GCD_MUST_CHECK gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret,
                                        struct gcd_error *err);
 
+/* A process to ask, and its answer. */
+struct gcd_info_question {
+    struct gcd_peer peer;
+    struct gcd_ipc_process_info info;
+    gcd_status status; /* as of gcd_info_ask */
+    struct gcd_error err;
+};
+
+/* Asks QUESTIONS[N], each as HOW says but for its peer, at most MOST at a time.  GCD_E_NOMEM. */
+GCD_MUST_CHECK gcd_status gcd_info_ask_all(struct gcd_info_question *questions, size_t n,
+                                           const struct gcd_ask *how, size_t most,
+                                           struct gcd_error *err);
+
 #endif

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +13,17 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "ipc/collect/ipc_info.h"
 #include "ipc/process/ipc_container.h"
 #include "ipc/process/ipc_discover.h"
 #include "ipc/process/ipc_procfs.h"
 #include "ipc/wire/ipc_sock.h"
 
 /*
- * A silent process costs half a second, so all are asked in parallel; the threads only wait.
- * Anybody can create silent sockets, so the total is bounded.
+ * A silent process costs half a second, so many are asked at the same time.  Anybody can create
+ * silent sockets, so the total is bounded.
  */
-enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
+enum { AT_A_TIME = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
 
 /* A listener at PATH that was not found through a process. */
 struct listener {
@@ -326,12 +326,6 @@ static gcd_status search_dir(struct search *s, const char *path, struct gcd_erro
 
 /* ---- ask processes ---- */
 
-struct questions {
-    struct search *search;
-    atomic_size_t next;
-    uint64_t until_ns; /* of uv_hrtime */
-};
-
 static void take(const struct search *s, char **field, const char *text)
 {
     char *own = copy(s, text);
@@ -341,51 +335,44 @@ static void take(const struct search *s, char **field, const char *text)
     *field = own;
 }
 
-/* A thread.  Only one thread touches each process. */
-static void ask_some(void *ctx)
+static void take_answer(const struct search *s, struct gcd_ipc_process *p,
+                        struct gcd_info_question *q)
 {
-    struct questions *q = ctx;
-    struct search *s = q->search;
-    for (size_t i; !gcd_is_canceled(s->options.cancel) &&
-                   (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
-        struct gcd_ipc_process *p = &s->list.items[i];
-        struct gcd_ipc_process_info info;
-        if (p->socket_path[0] == '\0')
-            continue;
-        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS,
-                 now_ns = uv_hrtime();
-        uint64_t left_ms = now_ns < q->until_ns ? (q->until_ns - now_ns) / 1000000 : 0;
-        if (left_ms == 0) {
-            p->reason = GCD_ERROR_TIMEOUT;
-            continue;
-        }
-        ms = ms < left_ms ? ms : left_ms;
-        struct gcd_error e = GCD_ERROR_INIT;
-        p->answered = gcd_ipc_process_info(p->socket_path, ms, &info, &e) == GCD_OK;
-        if (!p->answered) {
-            p->reason = e.reason;
-            continue;
-        }
-        take(s, &p->entry_assembly, info.entry_assembly);
-        take(s, &p->runtime_version, info.runtime_version);
-        take(s, &p->arch, info.arch);
-        if (p->command_line[0] == '\0')
-            take(s, &p->command_line, info.command_line);
-        gcd_ipc_process_info_done(&info);
+    p->answered = q->status == GCD_OK;
+    if (!p->answered) {
+        p->reason = q->err.reason;
+        return;
     }
+    take(s, &p->entry_assembly, q->info.entry_assembly);
+    take(s, &p->runtime_version, q->info.runtime_version);
+    take(s, &p->arch, q->info.arch);
+    if (p->command_line[0] == '\0')
+        take(s, &p->command_line, q->info.command_line);
+    gcd_ipc_process_info_done(&q->info);
 }
 
-static void ask_all(struct search *s)
+static gcd_status ask_all(struct search *s, struct gcd_error *err)
 {
-    uint64_t total_ms = s->options.total_ms != 0 ? s->options.total_ms : DEFAULT_TOTAL_MS;
-    struct questions q = { .search = s, .until_ns = uv_hrtime() + total_ms * 1000000 };
-    uv_thread_t threads[THREADS];
-    size_t n = 0;
-    while (n < THREADS && n + 1 < s->list.count && uv_thread_create(&threads[n], ask_some, &q) == 0)
-        n++;
-    ask_some(&q);
-    while (n-- > 0)
-        (void)uv_thread_join(&threads[n]);
+    const struct gcd_ipc_list_options *o = &s->options;
+    uint64_t total_ms = o->total_ms != 0 ? o->total_ms : DEFAULT_TOTAL_MS;
+    struct gcd_ask how = { .timeout_ms = o->answer_ms != 0 ? o->answer_ms : DEFAULT_ANSWER_MS,
+                           .until_ns = uv_hrtime() + total_ms * 1000000,
+                           .cancel = o->cancel };
+    struct gcd_info_question *questions =
+        gcd_mem_new_array(&s->alloc, s->list.count + 1, sizeof *questions);
+    size_t n = 0, k = 0;
+    if (questions == NULL)
+        return gcd_fail_nomem(err, "asking processes");
+    for (size_t i = 0; i < s->list.count; i++)
+        if (s->list.items[i].socket_path[0] != '\0')
+            questions[n++] =
+                (struct gcd_info_question){ .peer.socket_path = s->list.items[i].socket_path };
+    gcd_status st = n > 0 ? gcd_info_ask_all(questions, n, &how, AT_A_TIME, err) : GCD_OK;
+    for (size_t i = 0; i < s->list.count && st == GCD_OK; i++)
+        if (s->list.items[i].socket_path[0] != '\0')
+            take_answer(s, &s->list.items[i], &questions[k++]);
+    gcd_mem_free(&s->alloc, questions, (s->list.count + 1) * sizeof *questions);
+    return st;
 }
 
 /* The processes whose sockets are found by their names, not through /proc. */
@@ -414,7 +401,7 @@ static gcd_status list(struct search *s, const char *shared_dir, struct gcd_ipc_
         st = search_others(s, err);
     free_finds(s);
     if (st == GCD_OK)
-        ask_all(s); /* first those found through /proc */
+        st = ask_all(s, err); /* first those found through /proc */
     if (st == GCD_OK && gcd_is_canceled(s->options.cancel))
         st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (st != GCD_OK) {

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -324,6 +327,37 @@ static void test_time_of_all(void **state)
     fake_target_stop(t);
 }
 
+/* However many are silent, only some are asked at a time: each needs a descriptor. */
+static void test_some_at_a_time(void **state)
+{
+    struct world *w = *state;
+    enum { COUNT = 40, ANSWER_MS = 100 };
+    char path[256];
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    (void)snprintf(to.sun_path, sizeof to.sun_path, "%.90s/silent", w->tmp);
+    assert_int_equal(bind(fd, (struct sockaddr *)&to, sizeof to), 0);
+    assert_int_equal(listen(fd, 4 * COUNT), 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        add_process(w, 100 + i, "x", 0);
+        (void)snprintf(path, sizeof path, "%s/dotnet-diagnostic-%u-%ld-socket", w->tmp,
+                       (unsigned)(100 + i), 10 * sysconf(_SC_CLK_TCK));
+        assert_int_equal(link(to.sun_path, path), 0);
+    }
+    struct timespec before, after;
+    (void)clock_gettime(CLOCK_MONOTONIC, &before);
+    struct gcd_ipc_process_list l = list(w, NULL, ANSWER_MS);
+    (void)clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_int_equal(l.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(l.items[i].reason, GCD_ERROR_TIMEOUT);
+    long ms =
+        (long)(after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
+    assert_true(ms >= 2 * ANSWER_MS);
+    gcd_ipc_list_done(&l);
+    (void)close(fd);
+}
+
 /* The listener is this test, whatever pid the name has: one process, even with several sockets. */
 static void test_sockets_without_a_process(void **state)
 {
@@ -528,6 +562,7 @@ int main(void)
         IN_WORLD(test_who_does_not_answer),
         IN_WORLD(test_answers_that_are_none),
         IN_WORLD(test_time_of_all),
+        IN_WORLD(test_some_at_a_time),
         IN_WORLD(test_sockets_without_a_process),
         IN_WORLD(test_in_order),
         IN_WORLD(test_states),

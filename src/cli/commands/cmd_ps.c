@@ -22,6 +22,7 @@
 #include <jansson.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS 8
@@ -159,14 +160,13 @@ static const char *runtime_of(const struct gcd_ipc_process *p)
     return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
 }
 
-static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
+static void fill(const struct gcd_ipc_process *p, const char *user, bool people, struct cells *c)
 {
     uint64_t s = p->uptime_ms / 1000;
     for (int i = 0; i < COLUMNS; i++)
         c->text[i] = c->buf[i];
     (void)snprintf(c->buf[0], sizeof c->buf[0], p->pid != 0 ? "%" PRIu32 : "?", p->pid);
-    if (cli_user_name(p->uid, c->buf[1], sizeof c->buf[1])[0] == '\0')
-        c->text[1] = "?";
+    (void)snprintf(c->buf[1], sizeof c->buf[1], "%s", user[0] != '\0' ? user : "?");
     c->text[2] = runtime_of(p);
     if (p->uptime_ms == 0)
         c->text[3] = "?";
@@ -218,32 +218,39 @@ static void print_row(const char *const *text, const size_t *widths, const char 
     putchar('\n');
 }
 
-static void print_table(const struct gcd_ipc_process_list *l)
+/* False: out of memory. */
+static bool print_table(const struct gcd_ipc_process_list *l)
 {
     static const char *const heads[COLUMNS] = { "PID",    "User", "Runtime",  "Uptime",
                                                 "Memory", "Ways", "Assembly", "Container" };
     size_t widths[COLUMNS], columns = cli_window_columns(stdout);
     bool people = cli_is_terminal(stdout);
-    struct cells c;
+    struct cells *rows = calloc(l->count, sizeof *rows);
+    char user[64] = "";
     bool inside = false;
+    if (rows == NULL)
+        return false;
     for (int i = 0; i < COLUMNS; i++)
         widths[i] = strlen(heads[i]);
     for (size_t i = 0; i < l->count; i++)
         inside = inside || l->items[i].container[0] != '\0';
     for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], people, &c);
+        /* looked up once for neighbors of one user */
+        if (i == 0 || l->items[i].uid != l->items[i - 1].uid)
+            (void)cli_user_name(l->items[i].uid, user, sizeof user);
+        fill(&l->items[i], user, people, &rows[i]);
         for (int k = 0; k < COLUMNS; k++) {
-            size_t n = cli_print_cut(NULL, c.text[k], SIZE_MAX);
+            size_t n = cli_print_cut(NULL, rows[i].text[k], SIZE_MAX);
             widths[k] = n > widths[k] ? n : widths[k];
         }
     }
     if (!inside)
         widths[CONTAINER] = 0;
     print_row(heads, widths, "Command line", columns);
-    for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], people, &c);
-        print_row(c.text, widths, l->items[i].command_line, columns);
-    }
+    for (size_t i = 0; i < l->count; i++)
+        print_row(rows[i].text, widths, l->items[i].command_line, columns);
+    free(rows);
+    return true;
 }
 
 enum cli_exit cmd_ps(const struct cli_args *args)
@@ -255,7 +262,7 @@ enum cli_exit cmd_ps(const struct cli_args *args)
     if (args->view.json)
         e = print_json(&l) == 0 || errno != ENOMEM ? CLI_DONE : CLI_FAILED;
     else if (l.count > 0)
-        print_table(&l);
+        e = print_table(&l) ? CLI_DONE : CLI_FAILED;
     enum cli_exit flushed = cli_flush_stdout();
     if (e != CLI_DONE)
         cli_say(NULL, "out of memory");
