@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "image/clr/clr_events.h"
 #include "image/clr/clr_names.h"
+#include "image/core_overlay.h"
 #include "image/heap_image.h"
 #include "io/attached.h"
 
@@ -91,13 +92,34 @@ gcd_status gcd_input_image_module(struct gcd_input *in, uint64_t id, struct gcd_
     return GCD_OK;
 }
 
+/* Opens the heap; if no runtime is found, also with the memory that the core file leaves out. */
+static gcd_status open_heap(struct heap_image *h, struct gcd_error *err)
+{
+    char lacking[HEAP_IMAGE_LACKING_BYTES];
+    bool added;
+    gcd_status st = heap_image_open(h, err);
+    if (st != GCD_E_UNSUPPORTED || h->clr.dac != 0)
+        return st;
+    GCD_TRY(core_overlay_runtime(h, &added, lacking, err));
+    if (!added && lacking[0] == '\0')
+        return st;
+    if (!added)
+        return gcd_fail(err, GCD_E_UNSUPPORTED,
+                        "the core file has no .NET runtime that can be read: %s; --sysroot DIR or "
+                        "--modules DIR finds that file",
+                        lacking);
+    clr_close(&h->clr);
+    *err = (struct gcd_error)GCD_ERROR_INIT;
+    return heap_image_open(h, err);
+}
+
 /* All that comes before the first event. */
 static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd_error *err)
 {
     h->opened = true;
     GCD_TRY(image_init(&h->image, in, &h->alloc, err));
     GCD_TRY(elf_core_read(&h->image, err));
-    GCD_TRY(heap_image_open(h, err));
+    GCD_TRY(open_heap(h, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
     GCD_TRY(clr_find_roots(&h->clr, err));
     GCD_TRY(clr_walk(&h->clr, err));

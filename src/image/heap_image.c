@@ -26,6 +26,8 @@ void heap_image_free(void *state)
         clr_close(&h->clr);
         image_done(&h->image);
     }
+    for (size_t i = 0; i < h->overlay_count; i++)
+        h->options.files->close(h->options.files->ctx, &h->overlays[i]);
     gcd_process_reader_free(h->reader);
     if (h->copy != NULL)
         gcd_spill_unmap(h->copy, h->copy_bytes);

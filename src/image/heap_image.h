@@ -6,12 +6,17 @@
 
 #include "image/clr/clr.h"
 
+#define HEAP_IMAGE_OVERLAYS      4u
+#define HEAP_IMAGE_LACKING_BYTES 768u
+
 /* What all traces of an input share: its heap is prepared once. */
 struct heap_image {
     struct gcd_alloc alloc;
     struct gcd_image_options options;
     struct gcd_context context; /* of the trace that reads it */
     struct image image;
+    struct gcd_module_file overlays[HEAP_IMAGE_OVERLAYS]; /* [overlay_count] open: core_overlay.h */
+    size_t overlay_count;
     struct clr clr;
     bool opened;   /* the image can be closed */
     gcd_status st; /* not GCD_OK: why it cannot be read */

@@ -209,7 +209,7 @@ static uint32_t find_enum(struct gcd_image_numbers *n, const char *name)
         return 0;
     for (size_t i = 0; i < c->module_count && found < 2; i++) {
         struct clr_metadata m;
-        if (!clr_metadata_open(c, &c->modules[i], &m))
+        if (!clr_metadata_find(c, &c->modules[i], &m))
             continue;
         uint32_t token = find_definition(m.m, name);
         found += token != 0;
@@ -299,7 +299,7 @@ static struct gcd_metadata *metadata_of(struct gcd_image_numbers *n, uint64_t id
         return NULL;
     if (n->open_module != 0)
         clr_metadata_close(c, &n->open);
-    n->open_module = clr_metadata_open(c, &c->modules[module], &n->open) ? id : 0;
+    n->open_module = clr_metadata_find(c, &c->modules[module], &n->open) ? id : 0;
     return n->open_module != 0 ? n->open.m : NULL;
 }
 

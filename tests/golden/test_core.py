@@ -380,8 +380,14 @@ class Core(unittest.TestCase):
         return next(at + address - start for _, kind, at, start, size in self.segments() if kind == 1 and start <= address < start + size)
 
     def test_other_runtimes_are_refused(self):
-        for old, new, why in ((b"\0g_dacTable\0", b"\0g_dacTablx\0", b"no module in it exports g_dacTable (Native AOT and Mono have none)"),
-                              (b"/Microsoft.NETCore.App/10.0.", b"/Microsoft.NETCore.App/06.0.", b"is not one of .NET 8 to 11"),
+        unnamed = self.data.replace(b"\0g_dacTable\0", b"\0g_dacTablx\0")
+        r = gcdumpc("report", self.put(unnamed.replace(b"/libcoreclr.so\0", b"/libcoreclx.so\0")))
+        self.assertEqual((r.returncode, r.stdout), (1, b""), r.stderr)
+        self.assertIn(b"no module in it exports g_dacTable (Native AOT and Mono have none)", r.stderr)
+        r = gcdumpc("report", self.put(unnamed), "--no-modules")         # the file may have what the core file leaves out
+        self.assertEqual((r.returncode, r.stdout), (1, b""), r.stderr)
+        self.assertRegex(r.stderr, rb"leaves out memory of the file [^ ]*/libcoreclr\.so \(build id [0-9a-f]{40}\), which is the runtime; ")
+        for old, new, why in ((b"/Microsoft.NETCore.App/10.0.", b"/Microsoft.NETCore.App/06.0.", b"is not one of .NET 8 to 11"),
                               (b"/Microsoft.NETCore.App/10.0.", b"/Microsoft.NETCore.App/12.0.", b"is not one of .NET 8 to 11")):
             self.assertIn(old, self.data)
             r = gcdumpc("report", self.put(self.data.replace(old, new)))

@@ -124,12 +124,12 @@ def dotnet_tool(name):
 class Process:
     """Starts HeapLab and reads its line of counts.  PROGRAM replaces the one built by the SDK, ARGV0 is its argv[0]."""
 
-    def __init__(self, *args, program=None, argv0=None, **environment):
+    def __init__(self, *args, program=None, argv0=None, cwd=None, **environment):
         program = program or heaplab()
         environment = {**os.environ, **environment}
         self.temporary = environment.get("TMPDIR", "/tmp")
         self.process = subprocess.Popen([argv0 or program, *args], executable=program, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment)
+                                        text=True, env=environment, cwd=cwd)
         self.line = self.process.stdout.readline()
         self.pid = self.process.pid
 

@@ -2,7 +2,9 @@
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import struct
 import subprocess
 import unittest
@@ -109,6 +111,52 @@ class Core(LiveTest):
                 shutil.copy(os.path.join(os.path.dirname(need(heaplab, other)), "System.Collections.dll"), os.path.join(below, "HeapLab.dll"))
                 self.assertRegex(re.sub(r"\s+", " ", self.run_gcdumpc(*options).stdout), r"HeapLab\.dll \(its file is of another build\)")
                 shutil.rmtree(self.path("root"))
+
+    def core_of_the_kernel(self, target):
+        """Quits TARGET.  The kernel leaves out what mapped files have, too."""
+        with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as f:
+            pattern = f.read().strip()
+        if "|" in pattern or "/" in pattern or "%" in pattern:
+            self.skipTest(f"this machine does not leave its core files in the working folder: {pattern}")
+        resource.prlimit(target.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        wait_for_frames(target)
+        target.process.send_signal(signal.SIGQUIT)
+        target.process.wait(60)
+        core = [name for name in os.listdir(self.folder) if name.startswith(pattern)]
+        self.assertEqual(len(core), 1, core)
+        os.rename(self.path(core[0]), self.path("kernel.crash"))
+        return self.path("kernel.crash")
+
+    def test_a_core_file_of_the_kernel(self):
+        for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):
+            program = os.path.realpath(need(heaplab, runtime))
+            with self.subTest(runtime), Process(program=program, cwd=self.folder) as target:
+                with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
+                    library = next(line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so"))
+                core = self.core_of_the_kernel(target)
+                report = json.loads(self.gcdumpc("report", core, "--json").stdout)
+                counts = target.counts()
+                counts["types"] = [t for t in counts["types"] if t["name"] not in DYNAMIC]
+                self.assertTrue(report["verdict"]["complete"])
+                self.assertEqual([], list(check_counts.check_types(counts, report, False)))
+                self.assertRegex(self.gcdumpc("retained", core, "--by-field").stdout, r" 4999  HeapLab\.Node\.Next\n")
+                self.assertRegex(self.gcdumpc("retained", core, "--type", "HeapLab.Extra", "--by", "Number", "--show-values").stdout, r" 1 +32  7\n")
+                # the runtime's file: absent, of another build, elsewhere
+                below, other = self.path("root"), need(heaplab, next(r for r in RUNTIMES if r not in (runtime, own_runtime())))
+                lacks = rf"it leaves out memory of the file {re.escape(library)} \(build id [0-9a-f]{{40}}\), which is the runtime; --sysroot"
+                os.makedirs(below + os.path.dirname(library))
+                self.assertRegex(self.gcdumpc("report", core, "--sysroot", below, status=1).stderr, lacks)
+                self.assertRegex(self.gcdumpc("report", core, "--no-modules", status=1).stderr, lacks)
+                shutil.copy(os.path.join(os.path.dirname(other), "libcoreclr.so"), below + library)
+                self.assertRegex(self.gcdumpc("report", core, "--sysroot", below, status=1).stderr, lacks)
+                shutil.copy(library, below + library)
+                self.assertEqual(self.run_gcdumpc("info", core, "--sysroot", below).returncode, 3)        # without names
+                elsewhere = self.path("elsewhere")
+                os.rename(below, elsewhere)
+                os.makedirs(below)
+                self.assertIn("\nobjects  ", self.run_gcdumpc("info", core, "--sysroot", below, "--modules", elsewhere).stdout)
+                shutil.rmtree(below)
+                shutil.rmtree(elsewhere)
 
     def test_info_begins_with_how_the_process_ended(self):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):

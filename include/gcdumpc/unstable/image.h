@@ -19,8 +19,8 @@
 struct gcd_image_options {
     /* a dump has also the objects that no root reaches: the next collection would free them */
     bool with_dead;
-    /* where to look for the modules whose metadata the image lacks (gcore, kernel cores); used by
-     * the first dump or trace of the input.  A file counts only if its classes have the bases of
+    /* where to look for the modules whose metadata the image lacks (gcore, kernel cores); used as
+     * long as the input lives.  A file counts only if its classes have the bases of
      * those in the image.  NULL: nowhere */
     const struct gcd_module_files *files;
     /* a dump can have these values (gcd_dump_options.values), of strings and of arrays of numbers;

@@ -168,14 +168,11 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
             ret->subject = given[i] != NULL ? given[i] : ret->subject;
         e = open_live(args, &options, need, spool, ret);
     } else {
-        struct gcd_module_files files;
-        struct module_search search;
-        struct module_finder *finder = cli_image_files(args, &search, &files);
-        struct cli_reading how = { reread, spool, finder != NULL ? &files : NULL,
+        ret->image_files = cli_image_files_new(args);
+        struct cli_reading how = { reread, spool, cli_image_files(ret->image_files),
                                    need == CLI_NEED_LEAKS && !records(args, need) &&
                                        args->output.summary == NULL };
         e = cli_open_file(args, &options, &how, ret);
-        module_finder_free(finder);
         if (e == CLI_DONE)
             e = cli_read_modules(args, ret, wants_layouts(args, need));
     }
@@ -264,6 +261,7 @@ void cli_close(struct cli_dump *d)
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);
+    cli_image_files_free(d->image_files);
     gcd_sink_free(d->trace);
     cli_temporary(CLI_SLOT_TRACE, NULL);
 #ifdef GCDUMPC_HAVE_IPC
@@ -276,4 +274,5 @@ void cli_close(struct cli_dump *d)
     d->graph = NULL;
     d->dump = NULL;
     d->input = NULL;
+    d->image_files = NULL;
 }

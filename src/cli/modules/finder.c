@@ -484,7 +484,8 @@ typedef gcd_status stage(struct module_finder *f, const struct gcd_module *modul
 static stage *const stages[] = { in_image,        in_own_bundle, in_root,
                                  deleted,         below_folders, below_folders_in_bundles,
                                  at_recorded_path };
-#define STAGES (sizeof stages / sizeof *stages)
+#define STAGES              (sizeof stages / sizeof *stages)
+#define STAGES_WITHOUT_PATH 1u
 static stage *const native_stages[] = { native_in_root, native_below_folders,
                                         native_at_recorded_path, native_like_process,
                                         native_assemblies };
@@ -502,7 +503,8 @@ static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret
                             struct gcd_error *err)
 {
     bool native = f->module->native, known = native || f->module->path[0] != '\0';
-    while (known && f->stage < (native ? NATIVE_STAGES : STAGES)) {
+    size_t stages_of = native ? NATIVE_STAGES : known ? STAGES : STAGES_WITHOUT_PATH;
+    while (f->stage < stages_of) {
         if (cli_canceled) {
             (void)snprintf(err->msg, sizeof err->msg, "interrupted");
             return err->code = GCD_E_CANCELED;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/image.h>
@@ -64,17 +65,38 @@ static struct module_search search_of(const struct cli_args *args,
                                    .summary = summary };
 }
 
-struct module_finder *cli_image_files(const struct cli_args *args, struct module_search *search,
-                                      struct gcd_module_files *ret)
+struct cli_image_files {
+    struct module_search search;
+    struct module_finder *finder;
+    struct gcd_module_files files;
+};
+
+struct cli_image_files *cli_image_files_new(const struct cli_args *args)
 {
     static const struct gcd_summary nothing = { .process_name = "", .command_line = "" };
-    if (args->modules.off)
+    struct cli_image_files *ret = args->modules.off ? NULL : calloc(1, sizeof *ret);
+    if (ret == NULL)
         return NULL;
-    *search = search_of(args, &nothing);
-    struct module_finder *finder = module_finder_new(search);
-    if (finder != NULL)
-        *ret = module_finder_files(finder);
-    return finder;
+    ret->search = search_of(args, &nothing);
+    ret->finder = module_finder_new(&ret->search);
+    if (ret->finder == NULL) {
+        free(ret);
+        return NULL;
+    }
+    ret->files = module_finder_files(ret->finder);
+    return ret;
+}
+
+const struct gcd_module_files *cli_image_files(const struct cli_image_files *files)
+{
+    return files != NULL ? &files->files : NULL;
+}
+
+void cli_image_files_free(struct cli_image_files *files)
+{
+    if (files != NULL)
+        module_finder_free(files->finder);
+    free(files);
 }
 
 struct module_finder *cli_symbol_files(const struct cli_args *args, const struct cli_dump *d,

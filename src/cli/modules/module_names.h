@@ -12,10 +12,12 @@
 /* Do the folders of --modules and --sysroot exist?  Call it before a process is disturbed.
  * CLI_FAILED after a message. */
 enum cli_exit cli_check_module_folders(const struct cli_args *args);
-/* The files for a core file that lacks metadata; free the finder when the dump is open.  SEARCH is
- * its own until then.  NULL with --no-modules, or if memory is short. */
-struct module_finder *cli_image_files(const struct cli_args *args, struct module_search *search,
-                                      struct gcd_module_files *ret);
+/* The files for a core file that lacks metadata; free them after its input.  NULL with
+ * --no-modules, or if memory is short. */
+struct cli_image_files;
+struct cli_image_files *cli_image_files_new(const struct cli_args *args);
+const struct gcd_module_files *cli_image_files(const struct cli_image_files *files);
+void cli_image_files_free(struct cli_image_files *files);
 /*
  * Completes the names of D, and with LAYOUTS finds the fields of its types.  D must be open and
  * have neither graph nor names yet.  Does nothing with --no-modules, and for a dump that is a graph

@@ -24,6 +24,7 @@
 #define DEPTH_MAX    16u
 #define PATH_UNITS   1024u
 #define FILES_MAX    64u
+#define MAPPED_PAGE  4096u /* a mapping ends at the end of a page */
 
 enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16 }; /* .NET 8: PEAssembly → PEImage → path */
 
@@ -222,25 +223,49 @@ static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct cl
     return true;
 }
 
+/* The next file of WANTED from candidate *I on that has metadata.  False: there is none. */
+static bool open_candidate(struct clr *c, const struct gcd_module *wanted, unsigned *i,
+                           struct clr_metadata *ret)
+{
+    while (c->files != NULL && *i < FILES_MAX) {
+        struct gcd_error own = GCD_ERROR_INIT;
+        *ret = (struct clr_metadata){ .bytes = NULL };
+        gcd_status st = c->files->open(c->files->ctx, wanted, (*i)++, &ret->file, &own);
+        if (st == GCD_END || gcd_is_fatal(st))
+            return false;
+        if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
+                                              &c->alloc, &ret->m, &own) == GCD_OK)
+            return true;
+        if (st == GCD_OK)
+            clr_metadata_close(c, ret);
+    }
+    return false;
+}
+
 /* The metadata of a module that the image lacks, from its file. */
 static bool open_file(struct clr *c, struct clr_module *module, const struct clr_of_module *list,
                       size_t n, struct clr_metadata *ret)
 {
     const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
-    for (unsigned i = 0; c->files != NULL && i < FILES_MAX; i++) {
-        struct gcd_error own = GCD_ERROR_INIT;
-        *ret = (struct clr_metadata){ .bytes = NULL };
-        gcd_status st = c->files->open(c->files->ctx, &wanted, i, &ret->file, &own);
-        if (st == GCD_END || gcd_is_fatal(st))
-            return false;
-        if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
-                                              &c->alloc, &ret->m, &own) == GCD_OK) {
-            if (is_same_build(c, ret->m, list, n))
-                return true;
-            module->replaced = true;
-        }
-        if (st == GCD_OK)
-            clr_metadata_close(c, ret);
+    for (unsigned i = 0; open_candidate(c, &wanted, &i, ret);) {
+        if (is_same_build(c, ret->m, list, n))
+            return true;
+        module->replaced = true;
+        clr_metadata_close(c, ret);
+    }
+    return false;
+}
+
+bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+{
+    const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
+    if (clr_metadata_open(c, module, ret))
+        return true;
+    for (unsigned i = 0; module->named && open_candidate(c, &wanted, &i, ret);) {
+        const struct gcd_module_identity *id = gcd_metadata_identity(ret->m);
+        if (memcmp(module->mvid, id->mvid.bytes, sizeof module->mvid) == 0)
+            return true;
+        clr_metadata_close(c, ret);
     }
     return false;
 }
@@ -318,12 +343,35 @@ static void name_extended(struct clr *c)
 
 /* ---- modules without objects ---- */
 
+/* The file of a mapping, for images that leave mapped files out (gcore, kernel cores).  Nothing in
+ * the image tells builds of such a module apart but its size. */
+static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
+                             struct clr_metadata *ret)
+{
+    const struct gcd_module wanted = { .id = from->start, .path = from->path, .assembly = "" };
+    for (unsigned i = 0; open_candidate(c, &wanted, &i, ret);) {
+        uint64_t bytes = gcd_input_size(ret->file.input), mapped = from->end - from->start;
+        if (bytes <= mapped && mapped - bytes < MAPPED_PAGE)
+            return true;
+        clr_metadata_close(c, ret);
+    }
+    return false;
+}
+
+static bool is_assembly(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".dll") == 0;
+}
+
 static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, struct gcd_error *err)
 {
     struct clr_module m = { .id = from->start, .base = from->start, .path = from->path };
     struct clr_metadata open;
-    if (c->module_count == MODULES_MAX || gcd_idmap_get(&c->module_by_id, m.id) != GCD_IDMAP_NONE ||
-        !open_image(c, from->start, &open))
+    if (c->module_count == MODULES_MAX || gcd_idmap_get(&c->module_by_id, m.id) != GCD_IDMAP_NONE)
+        return GCD_OK;
+    if (!open_image(c, from->start, &open) &&
+        (!is_assembly(from->path) || !open_mapped_file(c, from, &open)))
         return GCD_OK;
     gcd_status st = identify(c, &m, open.m, err);
     clr_metadata_close(c, &open);

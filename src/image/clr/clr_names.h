@@ -16,6 +16,8 @@ struct clr_metadata {
 
 /* False if the image has none that can be read. */
 bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);
+/* The same, or else those of its file, if names were read from it: a file of the same build. */
+bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);
 void clr_metadata_close(struct clr *c, struct clr_metadata *m);
 
 struct clr_of_module {

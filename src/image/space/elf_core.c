@@ -26,10 +26,12 @@ enum {
     PN_XNUM = 0xffff, /* the number of segments is in section 0 */
     NOTE_PRSTATUS = 1,
     NOTE_PRPSINFO = 3,
+    NOTE_AUXV = 6,
     NOTE_FILE = 0x46494c45,
     NOTE_SIGINFO = 0x53494749,
     PRSTATUS_BYTES = 336,
     PRPSINFO_BYTES = 136,
+    AUX_PHDR = 3,      /* where the program headers of the program are */
     STACK_POINTER = 19 /* rsp in struct user_regs_struct */
 };
 #define SEGMENTS_MAX UINT64_C(16000000)
@@ -123,6 +125,14 @@ static gcd_status add_mappings(struct image *m, const uint8_t *p, size_t n, stru
     return GCD_OK;
 }
 
+/* Pairs {kind u64, value u64}. */
+static void find_program(struct image *m, const uint8_t *p, size_t n)
+{
+    for (size_t at = 0; n >= 16 && at <= n - 16; at += 16)
+        if (gcd_le64(p + at) == AUX_PHDR)
+            m->program = gcd_le64(p + at + 8);
+}
+
 static gcd_status take_note(struct image *m, uint32_t type, const uint8_t *p, size_t n,
                             struct gcd_error *err)
 {
@@ -133,6 +143,9 @@ static gcd_status take_note(struct image *m, uint32_t type, const uint8_t *p, si
         return add_process(m, p, n, err);
     case NOTE_FILE:
         return m->mapping_count == 0 ? add_mappings(m, p, n, err) : GCD_OK;
+    case NOTE_AUXV:
+        find_program(m, p, n);
+        return GCD_OK;
     case NOTE_SIGINFO:
         if (n >= 4 && gcd_le32(p) != 0)
             m->signal = gcd_le32(p);

@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-#define TEXT_MAX (UINT64_C(64) << 20)
+#define TEXT_MAX     (UINT64_C(64) << 20)
+#define OVERLAYS_MAX 4096u
 
 gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
                       struct gcd_error *err)
@@ -27,6 +28,7 @@ void image_done(struct image *m)
     gcd_mem_free(&m->alloc, m->pages, IMAGE_PAGES * IMAGE_PAGE_BYTES);
     gcd_mem_free(&m->alloc, m->page, IMAGE_PAGES * sizeof *m->page);
     gcd_mem_free(&m->alloc, m->segments, m->segment_cap * sizeof *m->segments);
+    gcd_mem_free(&m->alloc, m->overlays, m->overlay_cap * sizeof *m->overlays);
     gcd_mem_free(&m->alloc, m->mappings, m->mapping_cap * sizeof *m->mappings);
     gcd_mem_free(&m->alloc, m->threads, m->thread_cap * sizeof *m->threads);
     gcd_textpool_done(&m->text);
@@ -40,13 +42,46 @@ static const struct image_segment *segment_at(const struct image *m, uint64_t ad
     return s != NULL && address - s->start < s->bytes ? s : NULL;
 }
 
+gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
+                             struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&m->alloc, &m->overlays, &m->overlay_cap, m->overlay_count + 1,
+                         sizeof *m->overlays, OVERLAYS_MAX))
+        return gcd_fail_nomem(err, "reading the files of a core file");
+    m->overlays[m->overlay_count++] = *overlay;
+    image_forget_pages(m);
+    return gcd_sort_by_u64(&m->alloc, m->overlays, m->overlay_count, sizeof *m->overlays)
+               ? GCD_OK
+               : gcd_fail_nomem(err, "reading the files of a core file");
+}
+
+/* The overlay with ADDRESS, or NULL. */
+static const struct image_overlay *overlay_at(const struct image *m, uint64_t address)
+{
+    size_t n = gcd_count_up_to(m->overlays, m->overlay_count, sizeof *m->overlays, address);
+    const struct image_overlay *o = n > 0 ? &m->overlays[n - 1] : NULL;
+    return o != NULL && address - o->start < o->bytes ? o : NULL;
+}
+
+static size_t read_overlay(struct image *m, uint64_t address, uint8_t *ret, size_t n)
+{
+    const struct image_overlay *o = overlay_at(m, address);
+    if (o == NULL)
+        return 0;
+    uint64_t skip = address - o->start;
+    size_t want = o->bytes - skip < n ? (size_t)(o->bytes - skip) : n, got = 0;
+    struct gcd_error own = GCD_ERROR_INIT;
+    return gcd_input_read_at(o->in, o->off + skip, ret, want, &got, &own) == GCD_OK ? got : 0;
+}
+
 /* Reads memory without a segment, up to the next one. */
-static size_t read_process(struct image *m, uint64_t address, uint8_t *ret, size_t n)
+static size_t read_outside(struct image *m, uint64_t address, uint8_t *ret, size_t n)
 {
     size_t next = gcd_count_up_to(m->segments, m->segment_count, sizeof *m->segments, address);
     if (next < m->segment_count && m->segments[next].start - address < n)
         n = (size_t)(m->segments[next].start - address);
-    return gcd_process_read(m->reader, address, ret, n);
+    return m->reader != NULL ? gcd_process_read(m->reader, address, ret, n)
+                             : read_overlay(m, address, ret, n);
 }
 
 size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n)
@@ -57,9 +92,7 @@ size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n)
         if (address + done < address)
             break;
         if (s == NULL) {
-            size_t part = m->reader != NULL
-                              ? read_process(m, address + done, (uint8_t *)ret + done, n - done)
-                              : 0;
+            size_t part = read_outside(m, address + done, (uint8_t *)ret + done, n - done);
             done += part;
             if (part == 0)
                 break;
@@ -80,12 +113,15 @@ size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n)
 
 uint64_t image_available(const struct image *m, uint64_t address)
 {
-    uint64_t at = address;
-    const struct image_segment *s;
+    uint64_t at = address, end = address;
     if (m->reader != NULL)
         return UINT64_MAX - address;
-    while ((s = segment_at(m, at)) != NULL && s->start + s->bytes > at)
-        at = s->start + s->bytes;
+    do {
+        at = end;
+        const struct image_segment *s = segment_at(m, at);
+        const struct image_overlay *o = s == NULL ? overlay_at(m, at) : NULL;
+        end = s != NULL ? s->start + s->bytes : o != NULL ? o->start + o->bytes : at;
+    } while (end > at);
     return at - address;
 }
 

@@ -34,6 +34,13 @@ struct image_segment {
     uint64_t bytes, off;
 };
 
+/* Memory that the input leaves out, from the file that the process maps there: BYTES at OFF. */
+struct image_overlay {
+    uint64_t start; /* the first: gcd_sort_by_u64 */
+    uint64_t bytes, off;
+    struct gcd_input *in; /* seekable; outlives the image */
+};
+
 /* A file that the process maps. */
 struct image_mapping {
     uint64_t start, end;
@@ -55,12 +62,15 @@ struct image {
     const struct gcd_process_reader *reader;
     struct image_segment *segments; /* [segment_count] by address, without overlaps */
     size_t segment_count, segment_cap;
+    struct image_overlay *overlays; /* [overlay_count] by address; used without a segment */
+    size_t overlay_count, overlay_cap;
     struct image_mapping *mappings; /* [mapping_count] */
     size_t mapping_count, mapping_cap;
     struct image_thread *threads; /* [thread_count] the first one received the signal */
     size_t thread_count, thread_cap;
     struct gcd_textpool text;
     uint32_t process;         /* 0 = unknown */
+    uint64_t program;         /* an address in its first mapping; 0 = unknown */
     uint32_t signal;          /* that ended the process; 0 = none */
     const char *command_line; /* at most 80 bytes; "" = unknown */
     uint64_t cut_off; /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
@@ -75,6 +85,11 @@ struct image {
 gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
                       struct gcd_error *err);
 void image_done(struct image *m);
+
+/* Memory without a segment comes from there.  Forgets the pages read before.  GCD_E_NOMEM,
+ * GCD_E_LIMIT. */
+gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
+                             struct gcd_error *err);
 
 /* Copies N bytes at ADDRESS.  False if the image lacks one of them. */
 bool image_read(struct image *m, uint64_t address, void *ret, size_t n);
