@@ -10,6 +10,7 @@
 
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
@@ -42,6 +43,7 @@ struct answer_older {
     struct place *places;
     size_t place_count, place_room;
     uint64_t heap_bytes[2];
+    bool complete[2];
     const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
     struct growth *growths;
     size_t *order, growth_count;
@@ -105,6 +107,7 @@ gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_su
         return gcd_fail_nomem(err, "comparing suspects");
     o->alloc = alloc;
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
+    o->complete[0] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(gcd_diff_new(NULL, &o->types, err));
     GCD_TRY(add_types(o, older, err));
     for (size_t i = 0; i < gcd_suspects_count(suspects); i++)
@@ -179,6 +182,7 @@ gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *
 {
     size_t n = gcd_suspects_count(suspects);
     o->heap_bytes[1] = gcd_suspects_heap_bytes(suspects);
+    o->complete[1] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(add_types(o, newer, err));
     GCD_TRY(gcd_diff_match(o->types, err));
     o->growths = gcd_mem_new_array(&o->alloc, n, sizeof *o->growths);
@@ -281,6 +285,13 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
                       g.known ? "+" : "about +", gcd_text_size(g.grown, bytes), share);
 }
 
+const char *answer_not_grown(const struct answer_older *o)
+{
+    return o->complete[0] && o->complete[1]
+               ? "No suspect has grown between the two dumps."
+               : "No suspect has grown in what has arrived of the two dumps; not all has.";
+}
+
 /* The advice about S, and how sure it is. */
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s)
@@ -291,7 +302,11 @@ void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
         answer_text(a, "advice", advice);
     else
         answer_format(a, "advice", "%c%s", *advice - 'a' + 'A', advice + 1);
+    const struct answer_older *o = of->older;
     answer_text(a, "evidence",
-                g.grown > 0 ? "It grew between two dumps: a third one shows whether that goes on."
-                            : "It did not grow between the two dumps.");
+                g.grown > 0 && !o->complete[0]
+                    ? "The older dump is incomplete: what seems to have grown may be missing in it."
+                : g.grown > 0 ? "It grew between two dumps: a third one shows whether that goes on."
+                : o->complete[1] ? "It did not grow between the two dumps."
+                                 : "The newer dump is incomplete: it may have grown all the same.");
 }

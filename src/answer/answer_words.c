@@ -21,6 +21,11 @@ const char *answer_nothing_waits(const struct gcd_summary *s, uint64_t runtime_a
                                  "some may be missing.";
 }
 
+const char *answer_may_be_missing(bool complete)
+{
+    return complete ? "" : " The dump is incomplete, so some may be missing.";
+}
+
 const char *answer_untold(const struct gcd_unnamed *u, uint64_t n, const char *what,
                           char ret[ANSWER_UNTOLD_BYTES])
 {

@@ -212,7 +212,6 @@ gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer *
  */
 #define ANSWER_GROWN_SHARE 0.001
 #define ANSWER_GROWN_BYTES (UINT64_C(64) << 10)
-#define ANSWER_NOT_GROWN   "No suspect has grown between the two dumps."
 
 /* What is kept of an older dump: its suspects by kind and place, and its types. */
 struct answer_older;
@@ -224,6 +223,8 @@ void answer_older_free(struct answer_older *o);
 gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
                               const struct gcd_suspects *suspects, struct gcd_error *err);
 uint64_t answer_older_heap_bytes(const struct answer_older *o);
+/* The sentence for no suspect that has grown. */
+const char *answer_not_grown(const struct answer_older *o);
 
 /* The numbers of the newer suspects, the most grown first; *RET_WORTH of them are worth a word. */
 const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth);
@@ -328,6 +329,9 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 
 /* Where no operation was found in the dump S, which RUNTIME_ASYNC objects of runtime async has. */
 const char *answer_nothing_waits(const struct gcd_summary *s, uint64_t runtime_async);
+/* What follows a sentence about what was not found: "", or of an incomplete dump that it may be
+ * missing. */
+const char *answer_may_be_missing(bool complete);
 /* Of what is known by the names of types N were found.  Is even that there are none not known? */
 bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n);
 /* In RET: "Exceptions cannot be told: no type has a name." for WHAT "Exceptions" if that holds;

@@ -146,6 +146,27 @@ class Leaks(CliTest):
         self.assertNotIn("bytes_before", self.csv("new")[0])
         self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
 
+    def test_absence_in_an_incomplete_dump(self):
+        """What has not arrived proves nothing: neither that it is not there, nor that it was not."""
+        old, new = two_caches(2001, 200), two_caches(2001, 1200)
+        self.put("old", old)
+        self.put("cut", old[:-60])
+        self.put("new", new)
+        self.put("newcut", new[:-60])
+        text = self.done("leaks", "cut", "new", code=3).text
+        self.assertTrue(text.startswith("(INCOMPLETE dump: cut)\nThe heap had "), text[:80])
+        self.assertIn(" The older dump is incomplete: what seems to have grown may be missing in it. ", " ".join(text.split()))
+        text = self.done("leaks", "old", "newcut", "--min-bytes", "1M", "--share", "1", code=3).text
+        self.assertIn(" It grew between two dumps: ", " ".join(text.split()))
+        self.assertIn(" The newer dump is incomplete: it may have grown all the same. ", " ".join(text.split()))
+        for one, other in (("new", "cut"), ("newcut", "old")):
+            self.assertIn("No suspect has grown in what has arrived of the two dumps; not all has.\n", self.done("leaks", one, other, code=3).text)
+        self.assertIn("Exceptions: 0. The dump is incomplete, so some may be missing.\n", self.done("exceptions", "cut", code=3).text)
+        self.assertIn("Exceptions: 0.\n", self.done("exceptions", "old").text)
+        lossy = trace("net10-wks-lossy")
+        self.assertRegex(self.done("paths", lossy, "--object", "5", code=3).err.decode(), "no root leads to the object .*; what is missing in the dump may\n")
+        self.refused(1, r'.*no type matches "Foo\*"; gcdumpc report lists all types; the dump is incomplete', "report", lossy, "--filter", "Foo*")
+
     def test_the_largest_element(self):
         for largest, after in ((100_000, ""), (2_000_000, ", largest 1.9 MiB")):
             objects = {"array": ("Shop.Order[]", 824, [f"order{i}" for i in range(100)])}

@@ -37,6 +37,8 @@ const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s,
 #define GCD_SUSPECTS_BY_NAMES \
     "Timers, event handlers, collections and all else that is known by names"
 const struct gcd_unnamed *gcd_suspects_unnamed(const struct gcd_suspects *s);
+/* May references or objects be missing, so that what is not there proves nothing? */
+bool gcd_suspects_lack_references(const struct gcd_suspects *s);
 
 /* The objects of findings whose bytes do not overlap those of other suspects, beside the object
  * (NODE) or the type of each suspect.  [*RET_N], the suspects'. */

@@ -358,6 +358,11 @@ const struct gcd_unnamed *gcd_suspects_unnamed(const struct gcd_suspects *s)
     return &s->unnamed;
 }
 
+bool gcd_suspects_lack_references(const struct gcd_suspects *s)
+{
+    return s->lacks_references;
+}
+
 size_t gcd_suspects_note_count(const struct gcd_suspects *s)
 {
     return s->notes;

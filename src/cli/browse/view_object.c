@@ -39,7 +39,9 @@ static char *holder_text(const struct browse_model *m, uint32_t node)
     uint32_t above = gcd_dominators_parent(m->dominators, node);
     char object[CLI_NUMBER_BYTES], *text = NULL;
     if (above == GCD_NODE_NONE)
-        return strdup("No root leads to it.");
+        return strdup(m->summary->verdict.complete
+                          ? "No root leads to it."
+                          : "No root leads to it; what is missing in the dump may.");
     if (above == GCD_NODE_ROOT)
         return strdup("No single object keeps it alive.");
     int n =

@@ -89,7 +89,9 @@ static enum cli_exit print_text(const struct exceptions *s)
     if (!untold && gcd_graph_has_places(s->d.graph))
         printf(", of which %s %s thrown", GCD_DIGITS(t.thrown),
                gcd_by_number(t.thrown, "was", "were"));
-    printf("%s%s%s\n", untold ? "" : ".", untold || text[0] == '\0' ? "" : "  ", text);
+    bool complete = t.objects > 0 || text[0] != '\0' || cli_judge(&s->d) == CLI_DONE;
+    printf("%s%s%s%s\n", untold ? "" : ".", untold ? "" : answer_may_be_missing(complete),
+           untold || text[0] == '\0' ? "" : "  ", text);
     if (untold)
         return CLI_DONE;
     if (rows > 0) {

@@ -235,7 +235,7 @@ static bool print_suspects(const struct leaks *l)
     if (n == 0)
         return print_consumers(l);
     if (l->shown == 0) {
-        puts(ANSWER_NOT_GROWN);
+        puts(answer_not_grown(l->older));
         return print_jam(l);
     }
     struct answer *table = suspects(l, l->suspects);
@@ -370,6 +370,8 @@ static enum cli_exit print_leaks(const struct leaks *l)
         ok = render_csv(a, stdout);
         answer_free(a);
     } else {
+        const struct gcd_verdict older = { .complete = l->older_judged == CLI_DONE };
+        cli_mark_incomplete(stdout, l->older_file, &older);
         cli_mark_incomplete(stdout, l->d.subject, &cli_summary(&l->d)->verdict);
         ok = cli_print_memory_notes(stdout, &l->d, &l->unreachable, true) && print_text(l);
     }

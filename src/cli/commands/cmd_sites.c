@@ -112,7 +112,8 @@ static enum cli_exit print_sites(const struct cli_args *args, const struct cli_d
         print_head(d->sites);
     }
     if (e == CLI_DONE && people && total == 0)
-        puts("No sampled object is alive.");
+        printf("No sampled object is alive.%s\n",
+               answer_may_be_missing(cli_judge(d) == CLI_DONE));
     else if (e == CLI_DONE)
         e = cli_print_answers(args, d, args->view.json ? json_head(d) : NULL, &titled, 1);
     if (e == CLI_DONE && people && of.page.most != 0 && total > of.page.most)

@@ -179,6 +179,10 @@ static void print_totals(const struct strings *s, enum gcd_duplicate_kind kind)
         puts(answer_untold(&hidden, t.objects, "Strings", text));
         return;
     }
+    if (t.objects == 0 && cli_judge(&s->d) != CLI_DONE) {
+        printf("Strings: 0.%s\n", answer_may_be_missing(false));
+        return;
+    }
     printf("%s: %s, %s.  Different: %s.  Wasted by copies: %s (%.1f %%).\n",
            strings ? "Strings" : "Arrays of numbers", GCD_DIGITS(t.objects),
            bytes_text(t.bytes, bytes), GCD_DIGITS(t.contents), bytes_text(t.wasted_bytes, wasted),

@@ -4,6 +4,7 @@
 #include "args.h"
 #include "commands/object_paths.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "output/document.h"
@@ -89,11 +90,12 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     gcd_status st = answer_object_paths(&of, &titled.answer, &err);
     char number[ANSWER_OBJECT_BYTES];
     if (st == GCD_OK && answer_plain_rows(titled.answer) == 0)
-        cli_say(d->subject, "no root leads to the object %s, a %s%s",
+        cli_say(d->subject, "no root leads to the object %s, a %s%s%s",
                 answer_object_text(d->graph, object, number),
                 gcd_names_get(d->names, gcd_graph_node_type(d->graph, object)),
                 is_frozen(d, p, object) ? ": it is frozen, a literal or type that only code holds"
-                                        : "");
+                                        : "",
+                cli_judge(d) == CLI_DONE ? "" : "; what is missing in the dump may");
     enum cli_exit e =
         st != GCD_OK
             ? cli_fail(d->subject, &err)

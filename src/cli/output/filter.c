@@ -291,7 +291,8 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
 {
     char text[NEAR_BYTES];
     hint(f, d, names, text);
-    return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s", f->text, text);
+    return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s%s", f->text, text,
+                     cli_summary(d)->verdict.complete ? "" : "; the dump is incomplete");
 }
 
 char *cli_filter_hint(const struct cli_filter *f, const struct cli_dump *d,
@@ -322,8 +323,8 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     else if (e == CLI_DONE && !used)
         e = cli_error(
             CLI_FAILED, d->subject,
-            "no type with objects matches \"%s\"; gcdumpc report lists the types with objects",
-            f->text);
+            "no type with objects matches \"%s\"%s; gcdumpc report lists the types with objects",
+            f->text, cli_summary(d)->verdict.complete ? "" : " in this incomplete dump");
     if (e == CLI_DONE)
         *ret = types;
     else

@@ -90,7 +90,7 @@ static enum mcp_outcome put_grown(struct mcp_call *c, const struct mcp_heap *sin
         st = answer_suspects(&of, &a, &err);
         cli_json_count(c->out, "older_heap_bytes", answer_older_heap_bytes(g.older));
         if (of.ordered == 0)
-            cli_json_put_text(c->out, "none", ANSWER_NOT_GROWN);
+            cli_json_put_text(c->out, "none", answer_not_grown(g.older));
     }
     if (st == GCD_OK && since->incomplete != NULL)
         cli_json_put_text(c->out, "incomplete", since->incomplete);
