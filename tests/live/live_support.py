@@ -316,8 +316,8 @@ class LiveTest(unittest.TestCase):
         """A dump that must lose events.  The only place that knows how to keep gcdumpc from trying again."""
         return self.gcdumpc(*args, "--retries", 0, status=3, **kw)
 
-    def start_gcdumpc(self, *args):
-        return subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def start_gcdumpc(self, *args, **how):
+        return subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **how)
 
     def report(self, target, *options):
         """The output of report --json of a complete dump, compared with the target's own line."""

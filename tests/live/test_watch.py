@@ -7,7 +7,7 @@ import signal
 import time
 
 from lab_programs import alloc_lab
-from live_support import SECONDS, LiveTest, Process, lock_of, main, need, own_runtime, resident_mb
+from live_support import NOBODY, SECONDS, LiveTest, Process, lock_of, main, need, own_runtime, resident_mb
 
 LIMIT_MB = 400
 RATE = 50                        # MB a second
@@ -175,6 +175,16 @@ class Watch(LiveTest):
         self.assertEqual(watcher.returncode, 0)
         r = self.gcdumpc("watch", "--pid", os.getpid(), "--when", "rss > 1M", "-o", self.path(f"{NAME}.gcdump"), status=1)
         self.assertIn("is no .NET process that can be dumped", r.stderr)
+
+    def test_a_process_of_another_user(self):
+        """That it cannot be dumped is said at once, not when its memory runs out."""
+        self.need_other_user()
+        with self.leaking() as target:
+            watcher = self.start_gcdumpc("watch", "--pid", target.pid, "--when", "rss > 99%", "-q", "-o", self.path(f"{NAME}.gcdump"), **NOBODY)
+            self.said(watcher, f"process {target.pid} .*is watched, but cannot be dumped: it belongs to another user; run gcdumpc as that user or as root")
+            watcher.send_signal(signal.SIGTERM)
+            watcher.communicate(timeout=SECONDS)
+            self.assertEqual(watcher.returncode, 0)
 
     def test_dry_run_and_conditions_of_collect(self):
         with self.leaking() as target:

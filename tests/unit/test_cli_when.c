@@ -140,7 +140,7 @@ static void what_is_refused(void **state)
           "these are 200 bytes: write 200M, or 200B if bytes are meant" },
         { "growth/1h > 150", "these are 150 bytes: write 150% or 150M, or 150B" },
         { "heap > 0.5", "these are 0.5 bytes: write 0.5% or 0.5M, or 0.5B" },
-        { "rss > 1,5G", "\"and\" or the end is expected at character 8, not \",5G\"" },
+        { "rss > 1,5G", "\".\" before decimals is expected at character 8, not \",5G\"" },
         { "rss > 5X", "B, K, M, G, KB, MB, GB, KiB, MiB or GiB is expected at character 8" },
         { "rss > 5% or left < 5%", "\"and\" or the end is expected at character 10" },
         { "rss > 5% and", "rss, heap, left, pressure or growth/TIME is expected at character 13" },

@@ -59,6 +59,8 @@ enum cli_exit cli_expression_number(struct cli_expression *x, double *ret)
         place *= point ? 10 : 1;
         digits++;
     }
+    if (digits > 0 && x->at[0] == ',' && isdigit((unsigned char)x->at[1]))
+        return cli_expression_wrong(x, "\".\" before decimals");
     if (digits == 0 || x->at[-1] == '.')
         return cli_expression_wrong(x, start < x->at ? "a digit" : "a number");
     if (digits > DIGITS_MAX) {

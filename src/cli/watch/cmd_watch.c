@@ -98,7 +98,10 @@ static enum cli_exit add(struct watch *w, const struct gcd_ipc_process *p, uint6
     struct watched *one = &w->items[w->count++];
     one->next_ms = now_ms;
     w->said_none = false;
-    if (!w->args->quiet && !w->args->live.dry_run)
+    if (one->foreign) /* better now than when the dump is needed */
+        cli_say(one->subject, "is watched, but cannot be dumped: it belongs to another user; run "
+                              "gcdumpc as that user or as root");
+    else if (!w->args->quiet && !w->args->live.dry_run)
         cli_say(one->subject, "is watched%s",
                 one->direct_only ? "; it has no diagnostic socket, so only its memory can be read"
                                  : "");

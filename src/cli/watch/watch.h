@@ -45,6 +45,7 @@ struct watched {
     uint32_t pid;
     char name[256], subject[300];
     bool direct_only, ended;
+    bool foreign; /* of another user, who alone may use its socket */
     struct gcd_ipc_watch *watch;
     struct watch_child child;
     struct cli_when_values values;

@@ -33,6 +33,7 @@ bool watched_begin(struct watched *w, const struct gcd_ipc_process *p)
     (void)snprintf(w->name, sizeof w->name, "%s", name);
     (void)snprintf(w->subject, sizeof w->subject, "process %" PRIu32 " (%s)", w->pid, w->name);
     w->direct_only = p->reason == GCD_ERROR_NO_SOCKET;
+    w->foreign = p->reason == GCD_ERROR_PERMISSION;
     gcd_status st = gcd_ipc_watch_new(p->pid, NULL, &w->watch, &err);
     if (st != GCD_OK && err.reason != GCD_ERROR_NO_PROCESS)
         (void)cli_fail(w->subject, &err);
