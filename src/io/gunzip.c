@@ -8,27 +8,37 @@
 #include "base/mem.h"
 #include "io/gunzip.h"
 
-/* zlib does not pass the size when it frees, but gcd_alloc needs it, so each block begins with its
- * size. */
+/* Blocks begin with their size. */
 #define HEADER_BYTES ((size_t)16)
+
+void *gcd_sized_alloc(const struct gcd_alloc *a, size_t n)
+{
+    size_t all = n + HEADER_BYTES;
+    char *p = all > n ? gcd_mem_new(a, all) : NULL;
+    if (p == NULL)
+        return NULL;
+    memcpy(p, &all, sizeof all);
+    return p + HEADER_BYTES;
+}
+
+void gcd_sized_free(const struct gcd_alloc *a, void *address)
+{
+    char *p = address != NULL ? (char *)address - HEADER_BYTES : NULL;
+    size_t n;
+    if (p == NULL)
+        return;
+    memcpy(&n, p, sizeof n);
+    gcd_mem_free(a, p, n);
+}
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
 {
-    const struct gcd_alloc *a = opaque;
-    size_t n = (size_t)items * size + HEADER_BYTES;
-    char *p = gcd_mem_new(a, n);
-    if (p == NULL)
-        return Z_NULL;
-    memcpy(p, &n, sizeof n);
-    return p + HEADER_BYTES;
+    return gcd_sized_alloc(opaque, (size_t)items * size);
 }
 
 static void zlib_free(voidpf opaque, voidpf address)
 {
-    char *p = (char *)address - HEADER_BYTES;
-    size_t n;
-    memcpy(&n, p, sizeof n);
-    gcd_mem_free(opaque, p, n);
+    gcd_sized_free(opaque, address);
 }
 
 void gcd_zlib_use_alloc(z_stream *z, const struct gcd_alloc *a)

@@ -7,6 +7,10 @@
 
 #include <gcdumpc/alloc.h>
 
+/* For libraries that free memory without its size, which A needs. */
+void *gcd_sized_alloc(const struct gcd_alloc *a, size_t n);
+void gcd_sized_free(const struct gcd_alloc *a, void *address);
+
 /* Makes zlib use A. */
 void gcd_zlib_use_alloc(z_stream *z, const struct gcd_alloc *a);
 

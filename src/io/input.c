@@ -9,6 +9,7 @@
 #include "io/attached.h"
 #include "io/file.h"
 #include "io/gunzip.h"
+#include "io/unzstd.h"
 
 /* Large enough that the system call is cheap compared with processing the bytes, small enough for
  * the second-level cache. */
@@ -23,8 +24,11 @@
 #define BOMB_RATIO 512u
 #define HOLE_BYTES 4096u /* of a hole in a copy */
 
-/* One byte identifies gzip: no supported format begins with it. */
+/* One byte identifies gzip: no supported format begins with it.  Nor with that of zstd, but text
+ * may. */
 #define GZIP_FIRST 0x1f
+
+enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
 
 enum input_kind { INPUT_MEMORY, INPUT_FILE, INPUT_STREAM, INPUT_SPOOL, INPUT_PARTS };
 
@@ -80,13 +84,17 @@ struct gcd_reader {
     struct gcd_input *in;
     uint64_t pos;     /* raw bytes read so far */
     bool from_stream; /* reads the stream itself and fills the spool */
-    bool sniffed, gzip, raw_ended;
+    bool sniffed, raw_ended;
     bool peeking;
+    enum packing packing;
     struct gcd_gunzip gunzip;
+#ifdef GCDUMPC_HAVE_ZSTD
+    struct gcd_unzstd unzstd;
+#endif
     uint8_t *raw;         /* [READ_BYTES] */
-    const uint8_t *raw_p; /* bytes that gzip has not consumed */
+    const uint8_t *raw_p; /* bytes that are not unpacked yet */
     size_t raw_n;
-    uint8_t *plain;             /* [READ_BYTES], gzip only */
+    uint8_t *plain;             /* [READ_BYTES], only of what is packed */
     uint64_t made;              /* bytes decompressed */
     uint8_t head[GCD_PEEK_MAX]; /* bytes read by a peek, to be returned again, */
     size_t head_n;
@@ -385,6 +393,9 @@ void gcd_reader_free(struct gcd_reader *r)
     if (r == NULL)
         return;
     gcd_gunzip_done(&r->gunzip);
+#ifdef GCDUMPC_HAVE_ZSTD
+    gcd_unzstd_done(&r->unzstd);
+#endif
     gcd_mem_free(&r->in->alloc, r->raw, READ_BYTES);
     gcd_mem_free(&r->in->alloc, r->plain, READ_BYTES);
     gcd_mem_free(&r->in->alloc, r, sizeof *r);
@@ -454,20 +465,46 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is it gzip?  A pipe may deliver only its first byte. */
+/* How P[N], N > 0, is packed.  A pipe may deliver only its first byte. */
+static enum packing packing_of(const uint8_t *p, size_t n)
+{
+    if (p[0] == GZIP_FIRST)
+        return PACKING_GZIP;
+#ifdef GCDUMPC_HAVE_ZSTD
+    if (memcmp(p, GCD_ZSTD_MAGIC, n < 4 ? n : 4) == 0)
+        return PACKING_ZSTD;
+#else
+    (void)n;
+#endif
+    return PACKING_NONE;
+}
+
 static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
 {
     gcd_status st = read_raw(r, err);
     if (st != GCD_OK)
         return st;
     r->sniffed = true;
-    r->gzip = r->raw_p[0] == GZIP_FIRST;
-    if (!r->gzip)
+    r->packing = packing_of(r->raw_p, r->raw_n);
+    if (r->packing == PACKING_NONE)
         return GCD_OK;
     r->plain = gcd_mem_new_uncleared(&r->in->alloc, READ_BYTES, 1);
     if (r->plain == NULL)
         return gcd_fail_nomem(err, "starting to decompress");
+#ifdef GCDUMPC_HAVE_ZSTD
+    if (r->packing == PACKING_ZSTD)
+        return gcd_unzstd_init(&r->unzstd, &r->in->alloc, err);
+#endif
     return gcd_gunzip_init(&r->gunzip, &r->in->alloc, err);
+}
+
+static gcd_status unpack(struct gcd_reader *r, struct gcd_gunzip_io *io, struct gcd_error *err)
+{
+#ifdef GCDUMPC_HAVE_ZSTD
+    if (r->packing == PACKING_ZSTD)
+        return gcd_unzstd_step(&r->unzstd, io, err);
+#endif
+    return gcd_gunzip_step(&r->gunzip, io, err);
 }
 
 static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n,
@@ -484,7 +521,7 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
                                     .at_end = r->raw_ended,
                                     .out = r->plain,
                                     .out_bytes = READ_BYTES };
-        gcd_status st = gcd_gunzip_step(&r->gunzip, &io, err);
+        gcd_status st = unpack(r, &io, err);
         r->raw_p += io.used;
         r->raw_n -= io.used;
         if (io.made > 0) {
@@ -528,12 +565,12 @@ gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size
         gcd_status st = sniff(r, err);
         if (st != GCD_OK)
             return st;
-    } else if (!r->gzip && !r->raw_ended) {
+    } else if (r->packing == PACKING_NONE && !r->raw_ended) {
         gcd_status st = read_raw(r, err);
         if (st != GCD_OK)
             return st;
     }
-    if (r->gzip)
+    if (r->packing != PACKING_NONE)
         return next_plain(r, ret_bytes, ret_n, err);
     if (r->raw_ended)
         return GCD_END;
@@ -661,10 +698,10 @@ gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
     if (in->kind == INPUT_PARTS)
         return GCD_OK;
     if (in->kind != INPUT_STREAM) {
-        uint8_t first;
+        uint8_t head[4];
         size_t n;
-        GCD_TRY(gcd_input_read_at(in, 0, &first, 1, &n, err));
-        if (n == 0 || first != GZIP_FIRST)
+        GCD_TRY(gcd_input_read_at(in, 0, head, sizeof head, &n, err));
+        if (n == 0 || packing_of(head, n) == PACKING_NONE)
             return GCD_OK;
     }
     GCD_TRY(gcd_file_open_unlinked(in->spool_dir != NULL ? in->spool_dir : "/tmp", &fd, err));
@@ -762,5 +799,5 @@ gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size
 
 uint64_t gcd_reader_position(const struct gcd_reader *r)
 {
-    return r->pos - r->raw_n * (r->gzip ? 1 : 0);
+    return r->pos - r->raw_n * (r->packing != PACKING_NONE ? 1 : 0);
 }

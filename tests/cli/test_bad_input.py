@@ -4,7 +4,10 @@ import gzip
 import os
 import random
 import re
+import shutil
 import struct
+import subprocess
+import unittest
 
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
@@ -117,11 +120,36 @@ class NoRecording(BadInput):
 
     def test_files_that_have_to_be_unpacked_first_and_other_memory(self):
         no_events = NOT_A_TRACE.rpartition("|")[2].removesuffix(")")            # info --events
-        for program, magic in (("zstd", b"\x28\xb5\x2f\xfd"), ("lz4", b"\x04\x22\x4d\x18"), ("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh9")):
+        self.data_refused("packed", b"\x28\xb5\x2f\xfd" + b"\xff" * 1000, rf"(is compressed with zstd: zstd -dc FILE .*|the zstd data (are damaged|end early): .*|{no_events})")
+        for program, magic in (("lz4", b"\x04\x22\x4d\x18"), ("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh9")):
             self.data_refused("packed", magic + bytes(1000), rf"(is compressed with {program}: {program} -dc FILE \| gcdumpc COMMAND - reads it|{no_events})")
         self.data_refused("dmp", b"MDMP\x93\xa7" + bytes(1000), f"(is a memory dump of Windows; .* core files of Linux can be read|{no_events})")
         self.data_refused("elf", b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0" + bytes(4000),
                           f"(is a program or a library, not a core file|{no_events})")
+
+    @unittest.skipUnless(shutil.which("zstd"), "no zstd on this machine")
+    def test_zstd(self):
+        def pack(data):
+            return subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True, check=True).stdout
+
+        def report(data, code=None):
+            run = self.gcdumpc("report", self.put("packed", data))
+            self.assertIn(run.code, (1, 3) if code is None else (code,), run.err)
+            return run
+
+        plain = trace_bytes("net10-wks")
+        packed = pack(plain)
+        if b"is compressed with zstd" in self.gcdumpc("report", self.put("packed", packed)).err:
+            self.skipTest("this program is built without libzstd")
+        whole = report(plain, 0).out
+        self.assertEqual(report(packed, 0).out, whole)
+        self.assertEqual(self.done("report", "-", data=packed).out, whole)
+        self.assertEqual(report(pack(plain[:10000]) + pack(plain[10000:]), 0).out, whole)        # frames in sequence
+        for end in 1, 4, 20, len(packed) // 2, len(packed) - 1:
+            self.assertIn(b"the zstd data end early", report(packed[:end]).err, end)
+        damaged = bytearray(packed)
+        damaged[len(packed) // 2] ^= 255
+        self.assertIn(b"the zstd data are damaged", report(bytes(damaged), 3).err)
 
     def test_other_files_of_the_same_serializer(self):
         for tag, name, shown in ((4, b"Graphs.MemoryGraph", ".*"), (5, b"EventBlock", "EventBlock"),

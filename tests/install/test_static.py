@@ -15,6 +15,7 @@ from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool
 # 0.24 MB are the JIT compiler, which is never called: pcre2_code_free needs its object of Debian's archive, so --gc-sections cannot drop it (4 KB).
 MOST_BYTES = 5_800_000
 NOBODY = 65534
+NO_ZSTD = {"input.c.o", "unzstd.c.o"}       # differ: the static program cannot read what is compressed with it
 OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
 # taken from the build under test; the rest has the same default
 SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE", "GCDUMPC_BROWSE", "GCDUMPC_HARDEN")
@@ -67,6 +68,9 @@ class Static(unittest.TestCase):
 
     def test_the_same_bytes_in_other_folders(self):
         here, there = objects(BUILD), objects(self.build)
+        for name in list(here):
+            if os.path.basename(name) in NO_ZSTD:
+                self.assertNotEqual(here.pop(name), there.pop(name, b""), name)
         self.assertGreater(len(here), 100)
         # an old build folder keeps the objects of removed sources
         gone = {name for name in set(here) - set(there) if not os.path.exists(os.path.join(ROOT, name.partition(".dir/")[2].removesuffix(".o")))}
@@ -74,8 +78,9 @@ class Static(unittest.TestCase):
         # uses no name service in a static program
         differ = [name for name in there if here[name] != there[name] and not name.endswith("/cmd_ps.c.o")]
         self.assertEqual(differ, [])
-        with open(os.path.join(BUILD, "libgcdumpc.a"), "rb") as a, open(os.path.join(self.build, "libgcdumpc.a"), "rb") as b:
-            self.assertTrue(a.read() == b.read(), "libgcdumpc.a")
+        here, there = ([line for line in text("ar", "tv", os.path.join(build, "libgcdumpc.a")).split("\n") if line.split(" ")[-1] not in NO_ZSTD]
+                       for build in (BUILD, self.build))
+        self.assertEqual(here, there)
         with open(os.path.join(self.build, "gcdumpc"), "rb") as f:
             first = f.read()
         os.remove(os.path.join(self.build, "gcdumpc"))

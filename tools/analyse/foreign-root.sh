@@ -3,7 +3,7 @@
 set -eu
 arch=$1 root=$2
 packages='zlib1g-dev zlib1g libjansson-dev libjansson4 libpcre2-dev libpcre2-8-0 libpcre2-16-0 libpcre2-32-0 libpcre2-posix3 libcmocka-dev libcmocka0 libsqlite3-dev libsqlite3-0 libncurses-dev libncurses6 libncursesw6 libtinfo6
-          libuv1-dev libuv1 libedit-dev libedit2 libbsd-dev libbsd0 libmd-dev libmd0'
+          libuv1-dev libuv1 libzstd-dev libzstd1 libedit-dev libedit2 libbsd-dev libbsd0 libmd-dev libmd0'
 [ ! -e "$root/complete" ] || exit 0
 # shellcheck source=tools/analyse/apt-apart.sh
 . "$(dirname "$0")/apt-apart.sh"
