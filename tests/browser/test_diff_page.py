@@ -180,6 +180,12 @@ class Sections(DiffTest):
         self.assertEqual(page.count("#suspects > article"), 0)
         self.assertEqual(page.count("#summary .advice"), 0)
 
+    def test_nothing_has_grown_in_what_has_arrived(self):
+        killed = os.path.join(cli_support.SOURCE, "traces", "net10-wks-killed", "heap.nettrace.gz")
+        self.done("diff", killed, killed, "-o", "d.html", code=3)
+        page = self.page = self.browser.open(self.path("d.html"))
+        self.assertIn("No suspect has grown in what has arrived of the two dumps; not all has.", page.text("#suspects"))
+
     def test_the_newer_dump_has_all_sections(self):
         self.done("diff", *(os.path.join(cli_support.SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "-o", "d.html")
         self.page = page = self.browser.open(self.path("d.html"))

@@ -151,10 +151,11 @@ function growthOf(s, heaps, types) {
  */
 function growths(heaps, types) {
   const all = Math.max(0, heaps[1].totals.bytes - heaps[0].totals.bytes);
+  const complete = heaps.map(h => h.verdict.complete);
   return heaps[1].suspects.map((s, suspect) => {
     const {grown, many, objects} = growthOf(s, heaps, types);
     const part = all > 0 && grown <= all ? grown / all : 0;
-    return {suspect, grown, worth: grown > 0 && grown >= WORTH * all, ...suspectHasGrown(s, grown, part, many, objects)};
+    return {suspect, grown, worth: grown > 0 && grown >= WORTH * all, ...suspectHasGrown(s, grown, part, many, objects, complete)};
   }).sort((a, b) => b.grown - a.grown);
 }
 

@@ -216,8 +216,9 @@ export function suspectSection(title = "Suspects", top = []) {
   const explanation = heap.suspects.length === 0 ? noSuspects()
     : heap.suspects[0].growth === undefined ? words.someSuspects(limit) : words.BY_GROWTH;
   const first = top.length > 0;
+  const complete = data.kind !== "diff" || data.sides.every(side => side.verdict.complete);
   section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
-    others.length > 0 && shown.length === 0 ? el("p", {}, words.NOT_GROWN) : null,
+    others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
       el("div", {}, ...others.map((s, i) => suspectArticle(s, shown.length + i, first)))) : null,

@@ -222,16 +222,23 @@ export function noPage(file) {
  * @param {number} part  of all growth
  * @param {string} many  a type
  * @param {number[]} objects  of it before and after
+ * @param {boolean[]} complete  the older and the newer dump
  */
-export function suspectHasGrown({place}, size, part, many, [before, after]) {
+export function suspectHasGrown({place}, size, part, many, [before, after], complete) {
   const objects = many === "" ? "" : `${count(before)} -> ${count(after)} ${many}`;
   const ofAll = part > 0 ? `, ${wholePercent(part)} of the growth` : "";
   return {growth: size > 0 ? `${place}: ${objects}${objects === "" ? "" : ", "}+${bytes(size)}${ofAll}`
             : `${place} has not grown${objects === "" ? "" : `: ${objects}`}`,
-          evidence: size > 0 ? "It grew between two dumps: a third one shows whether that goes on." : "It did not grow between the two dumps."};
+          evidence: size > 0 && !complete[0] ? "The older dump is incomplete: what seems to have grown may be missing in it."
+            : size > 0 ? "It grew between two dumps: a third one shows whether that goes on."
+              : complete[1] ? "It did not grow between the two dumps." : "The newer dump is incomplete: it may have grown all the same."};
 }
 
-export const NOT_GROWN = "No suspect has grown between the two dumps.";
+/** @param {boolean} complete  both dumps */
+export function notGrown(complete) {
+  return complete ? "No suspect has grown between the two dumps."
+    : "No suspect has grown in what has arrived of the two dumps; not all has.";
+}
 
 /** @param {string} text  "Carts: 10 -> 40 Cart, +1.8 MiB" */
 export function growth(text) {
