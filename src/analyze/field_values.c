@@ -34,7 +34,9 @@ struct grouping {
     size_t types;
     uint32_t *slots;         /* [types] the field; GCD_SLOT_NONE: its objects are not wanted */
     struct gcd_idmap groups; /* kind, value -> an item; the value of a number is one of NUMBERS */
-    struct gcd_idmap sorts, bits, numbers; /* kind, enum -> a; bits -> b; a, b -> its number */
+    struct gcd_idmap sorts, bits, halves, numbers; /* kind, enum -> a; a word -> b; a, b of the low
+                                                      word -> c; c, b of the high one -> its
+                                                      number */
     uint32_t *end;  /* [items] where the last counted subtree of a group ends */
     uint64_t *most; /* [items] what its node retains */
     size_t end_cap, most_cap;
@@ -58,9 +60,8 @@ static uint32_t slot_of(const struct grouping *w, uint32_t type)
 }
 
 /* Adds NAME to NAMES[NAMES_BYTES] unless it is there, ", " between them. */
-static void add_name(void *ctx, const char *name)
+static void add_name(char *names, const char *name)
 {
-    char *names = ctx;
     const char *at = names;
     size_t used = strlen(names), length = strlen(name);
     while ((at = strstr(at, name)) != NULL &&
@@ -72,6 +73,18 @@ static void add_name(void *ctx, const char *name)
         (void)snprintf(names + used, NAMES_BYTES - used, "%s%s", used > 0 ? ", " : "", name);
     else
         (void)snprintf(names + used, NAMES_BYTES - used, ", ...");
+}
+
+/* Adds the fields of the object at ADDRESS that are values. */
+static void add_value_names(const struct grouping *w, uint64_t address, char *names)
+{
+    uint32_t n = gcd_image_field_count(w->of->numbers, address);
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(w->of->numbers, address, i);
+        if (!f.known ||
+            (f.number.kind != GCD_NUMBER_REFERENCE && f.number.kind != GCD_NUMBER_OTHER))
+            add_name(names, f.name);
+    }
 }
 
 /* No type has the field: says which there are. */
@@ -88,8 +101,7 @@ static gcd_status not_found(const struct grouping *w, struct gcd_error *err)
         const struct preorder_object *o = &w->order->objects[i];
         if (w->of->types[o->type] == 0 || o->type == last)
             continue;
-        gcd_image_number_fields(w->of->numbers, gcd_graph_node_address(w->g, o->node), add_name,
-                                names);
+        add_value_names(w, gcd_graph_node_address(w->g, o->node), names);
         last = o->type;
     }
     if (names[0] == '\0')
@@ -115,8 +127,15 @@ static bool choose(struct grouping *w)
 
 /* ---- values ---- */
 
+/* The value of the boxed object at ADDRESS; false: it is none, or is not known. */
+static bool boxed_value(const struct grouping *w, uint64_t address, struct gcd_number *ret)
+{
+    return w->of->numbers != NULL && gcd_image_boxed(w->of->numbers, address, ret) == GCD_OK;
+}
+
 static struct gcd_field_value value_of_target(const struct grouping *w, uint32_t target)
 {
+    struct gcd_field_value v = { .kind = GCD_FIELD_NUMBER };
     const struct gcd_type *types = gcd_graph_summary(w->g)->types;
     uint32_t type = gcd_graph_node_type(w->g, target), text = GCD_TEXT_NONE;
     if (w->of->values != NULL)
@@ -125,6 +144,8 @@ static struct gcd_field_value value_of_target(const struct grouping *w, uint32_t
     if (text != GCD_TEXT_NONE && (strcmp(types[type].name, "System.String") == 0 ||
                                   gcd_values_text(w->of->values, text).utf8 != NULL))
         return (struct gcd_field_value){ .kind = GCD_FIELD_TEXT, .value = text };
+    if (boxed_value(w, gcd_graph_node_address(w->g, target), &v.number))
+        return v;
     return (struct gcd_field_value){ .kind = GCD_FIELD_TYPE, .value = type };
 }
 
@@ -157,10 +178,11 @@ static uint32_t number_in(struct gcd_idmap *m, uint64_t id)
 static uint32_t number_of(struct grouping *w, const struct gcd_number *x)
 {
     uint32_t sort = number_in(&w->sorts, (uint64_t)x->kind << 32 | x->of),
-             bits = number_in(&w->bits, x->bits);
-    if (sort == GCD_IDMAP_NONE || bits == GCD_IDMAP_NONE)
+             low = number_in(&w->bits, x->bits), high = number_in(&w->bits, x->high);
+    if (sort == GCD_IDMAP_NONE || low == GCD_IDMAP_NONE || high == GCD_IDMAP_NONE)
         return GCD_IDMAP_NONE;
-    return number_in(&w->numbers, (uint64_t)sort << 32 | bits);
+    uint32_t half = number_in(&w->halves, (uint64_t)sort << 32 | low);
+    return half != GCD_IDMAP_NONE ? number_in(&w->numbers, (uint64_t)half << 32 | high) : half;
 }
 
 /* The value of a field that is no reference.  GCD_END: the type has no such field. */
@@ -171,8 +193,8 @@ static gcd_status number_value(struct grouping *w, uint32_t node, struct gcd_fie
     gcd_status st = gcd_image_number(w->of->numbers, gcd_graph_node_address(w->g, node), &v.number);
     if (st == GCD_END)
         return st;
-    if (st != GCD_OK)
-        v = (struct gcd_field_value){ .kind = GCD_FIELD_UNTOLD };
+    if (st != GCD_OK || v.number.kind == GCD_NUMBER_NULL)
+        v = (struct gcd_field_value){ .kind = st != GCD_OK ? GCD_FIELD_UNTOLD : GCD_FIELD_NULL };
     else if ((v.value = number_of(w, &v.number)) == GCD_IDMAP_NONE)
         return gcd_fail_nomem(err, DOING);
     *ret = v;
@@ -211,6 +233,9 @@ static gcd_status add(struct grouping *w, uint32_t i, struct gcd_error *err)
             return st == GCD_END ? GCD_OK : st;
     } else {
         model = value_of(w, o->node, w->slots[o->type]);
+        if (model.kind == GCD_FIELD_NUMBER &&
+            (model.value = number_of(w, &model.number)) == GCD_IDMAP_NONE)
+            return gcd_fail_nomem(err, DOING);
     }
     size_t group = find_group(w, &model);
     if (group == SIZE_MAX)
@@ -240,6 +265,8 @@ static int compare_values(const void *a, const void *b)
         return x->count < y->count ? 1 : -1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
+    if (x->number.high != y->number.high)
+        return x->number.high < y->number.high ? -1 : 1;
     if (x->number.bits != y->number.bits)
         return x->number.bits < y->number.bits ? -1 : 1;
     return x->value < y->value ? -1 : x->value > y->value;
@@ -275,7 +302,7 @@ gcd_status gcd_field_values_new(const struct gcd_graph *g, const struct gcd_domi
     if (w.ret == NULL)
         return gcd_fail_nomem(err, DOING);
     w.ret->alloc = w.alloc;
-    struct gcd_idmap *const maps[] = { &w.groups, &w.sorts, &w.bits, &w.numbers };
+    struct gcd_idmap *const maps[] = { &w.groups, &w.sorts, &w.bits, &w.halves, &w.numbers };
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         gcd_idmap_init(maps[i], &w.alloc);
     w.slots = gcd_mem_new_array(&w.alloc, w.types + 1, sizeof *w.slots);

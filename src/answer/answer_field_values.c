@@ -37,18 +37,20 @@ static const char *const kinds[] = { [GCD_FIELD_TEXT] = "string",
                                      [GCD_FIELD_NULL] = "null",
                                      [GCD_FIELD_UNTOLD] = "unknown" };
 
-static void put_number(struct answer *a, const struct gcd_number *x)
+void answer_put_number(struct answer *a, const struct gcd_number *x)
 {
     char buf[GCD_NUMBER_BYTES];
-    struct gcd_number bare = { .kind = x->kind, .bits = x->bits };
+    struct gcd_number bare = { .kind = x->kind, .bits = x->bits, .high = x->high };
     answer_text(a, "shown", gcd_number_text(x, buf));
     answer_text(a, "name", x->name);
     if (x->kind == GCD_NUMBER_BOOL)
         answer_text(a, "name", gcd_number_text(x, buf));
     else if (x->kind == GCD_NUMBER_CHAR)
         answer_format(a, "number", "%u", (unsigned)x->bits);
-    else
+    else if (x->kind <= GCD_NUMBER_REAL || x->kind == GCD_NUMBER_DECIMAL)
         answer_text(a, "number", gcd_number_text(&bare, buf));
+    else
+        answer_text(a, "name", gcd_number_text(x, buf));
 }
 
 static void put_value(struct answer *a, const struct answer_of_heap *of,
@@ -63,7 +65,9 @@ static void put_value(struct answer *a, const struct answer_of_heap *of,
         answer_text(a, "type", type);
         answer_text(a, "shown", type);
     } else if (v->kind == GCD_FIELD_NUMBER) {
-        put_number(a, &v->number);
+        answer_put_number(a, &v->number);
+        if (v->number.kind > GCD_NUMBER_REAL)
+            answer_text(a, "kind", gcd_number_kind_name(&v->number));
     } else {
         answer_format(a, "shown", "(%s)", kinds[v->kind]);
     }

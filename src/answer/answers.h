@@ -107,8 +107,23 @@ extern const struct answer_shape answer_field_values_shape;
  * IN, the input of the dump, which may be NULL.  GCD_E_NOT_FOUND: they have no such field. */
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
                                struct gcd_input *in, struct answer **ret, struct gcd_error *err);
+/* The value X, which is no reference, in "shown", "number" and "name". */
+void answer_put_number(struct answer *a, const struct gcd_number *x);
 /* Has A, of that shape, strings without their texts? */
 bool answer_lacks_texts(const struct answer *a);
+
+/* ---- answer_object_values.c ---- */
+
+extern const struct answer_shape answer_object_values_shape;
+/*
+ * The fields of NODE with their values, as far as these may be seen; *RET NULL without failure:
+ * there are none.  From a memory image all of its instance fields, else those that are references.
+ */
+gcd_status answer_object_values(struct gcd_session *s, const struct gcd_context *call,
+                                uint32_t node, struct answer **ret, struct gcd_error *err);
+/* Row ROW of A, of that shape, for people, as a debugger shows a field: "Id = 4711",
+ * "Customer → Shop.Customer".  Lives as long as A. */
+const char *answer_value_line(struct answer *a, size_t row);
 
 /* ---- answer_async.c ---- */
 

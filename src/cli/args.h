@@ -134,6 +134,7 @@ struct cli_view_args {
     bool by_field;
     const char *by_value; /* a field */
     enum cli_values values;                  /* which values are shown */
+    bool no_values;                          /* none, on request */
     bool findings;                           /* all kinds that were searched for */
     uint64_t share_percent;                  /* share of the heap that makes a suspect */
     double share;                            /* of the heap, instead of that; 0 = not set */

@@ -216,8 +216,8 @@ static const struct option_row rows[] = {
       "with --by: show texts, but mask secrets; --show-values=raw: as they are", CLI_RETAINED,
       OPT_SHOW, FIELD(view.values), 0, 0 },
     { "show-values", 0, NULL,
-      "fill the table strings, but mask secrets; --show-values=raw: as they are", CLI_SQL, OPT_SHOW,
-      FIELD(view.values), 0, 0 },
+      "fill tables strings and fields, but mask secrets; --show-values=raw: as they are",
+      CLI_SQL, OPT_SHOW, FIELD(view.values), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/",
       CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated",
@@ -691,6 +691,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i); /* enums without negative values are unsigned */
+                args->view.no_values = r->type == OPT_SHOW && i == CLI_VALUES_HIDDEN;
                 return true;
             }
         bad_choice(r, value);

@@ -1,15 +1,13 @@
 /*
- * Numbers in objects: see gcdumpc/unstable/image_numbers.h.
+ * Values in objects: see gcdumpc/unstable/image_numbers.h.
  *
  * Where a field lies says its FieldDesc (vm/field.h), which is believed if its class, its token and
  * its kind agree with the metadata.  A field of an enum has the kind of a value type or of its
- * number.
+ * number.  The parts of a few structs of the core library lie alike in all versions; of others, and
+ * of those of the program, nothing in an object says where they are.
  */
 #include <gcdumpc/unstable/image_numbers.h>
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
@@ -20,46 +18,56 @@
 #include "base/signature.h"
 #include "image/clr/clr_names.h"
 #include "image/heap_image.h"
+#include "image/image_enums.h"
 #include "io/attached.h"
 
-#define BASES_MAX    64u /* classes above a class */
-#define NAMES_MAX    (UINT64_C(4) << 20)
-#define LITERALS_MAX 65536u /* of an enum */
-#define NAME_BYTES   1024u  /* of a field */
-#define SEARCHES_MAX 256u   /* each reads the names of all types */
+#define BASES_MAX  64u /* classes above a class */
+#define NAMES_MAX  (UINT64_C(16) << 20)
+#define NAME_BYTES 1024u /* of a field */
+#define CORE_NAME  "System.Private.CoreLib"
 
-/* Where a type has the field. */
+/* How the bytes of a field are read. */
+enum form {
+    FORM_OTHER,
+    FORM_NUMBER,
+    FORM_REFERENCE,
+    FORM_DATE_TIME,
+    FORM_DATE_TIME_OFFSET,
+    FORM_TIME_SPAN,
+    FORM_DATE,
+    FORM_TIME,
+    FORM_GUID,
+    FORM_DECIMAL
+};
+
+/* Where a type has a field. */
 struct place {
-    bool found;
-    uint32_t offset; /* from the address of the object */
-    uint8_t element; /* CorElementType, of an enum that of its number */
-    uint32_t of;     /* the enum + 1, 0 = of none */
+    const char *name; /* as in the source */
+    uint32_t offset;  /* from the address of the object */
+    uint32_t of;      /* the enum + 1, 0 = of none */
+    uint8_t form;
+    uint8_t element;  /* FORM_NUMBER: CorElementType, of an enum that of its number */
+    uint8_t value_at; /* of a nullable: where its value is, behind the flag; 0 = it is none */
 };
 
-struct literal {
-    uint64_t value;
-    const char *name;
-};
-
-struct enumeration {
-    uint64_t module;
-    uint32_t token;
-    uint8_t element;
-    struct literal *literals; /* [count] in the order of the source */
-    size_t count, cap;
+/* What objects of one type have. */
+struct plan {
+    uint32_t first, count; /* places */
+    uint32_t wanted;       /* the place of the field that is asked for; CLR_NONE: there is none */
+    struct place boxed;    /* of their value; FORM_OTHER: they are no boxed values */
 };
 
 struct gcd_image_numbers {
     struct gcd_alloc alloc;
     struct heap_image *image;
-    const char *field;
-    struct gcd_idmap by_type; /* method table -> a place */
-    struct place *places;     /* [place_count] */
+    const char *field;        /* NULL: all */
+    struct gcd_idmap by_type; /* method table -> a plan */
+    struct plan *plans;       /* [plan_count] */
+    size_t plan_count, plan_cap;
+    struct place *places; /* [place_count] those of a plan together */
     size_t place_count, place_cap;
-    struct enumeration *enums; /* [enum_count] */
-    size_t enum_count, enum_cap;
+    struct image_enums enums;
     struct gcd_textpool text;
-    unsigned searches;    /* for enums of other modules */
     uint64_t open_module; /* whose metadata are open; 0 = of none */
     struct clr_metadata open;
 };
@@ -70,7 +78,6 @@ gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
 {
     struct heap_image *h = in != NULL ? gcd_input_attached(in) : NULL;
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    size_t n = strlen(field);
     if (h == NULL || !h->opened || h->st != GCD_OK)
         return GCD_END;
     struct gcd_image_numbers *r = gcd_mem_new(&a, sizeof *r);
@@ -80,7 +87,9 @@ gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
     r->image = h;
     gcd_idmap_init(&r->by_type, &r->alloc);
     gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
-    gcd_status st = gcd_textpool_add(&r->text, field, n, &r->field);
+    image_enums_init(&r->enums, &r->alloc, &h->clr, &r->text);
+    gcd_status st =
+        field != NULL ? gcd_textpool_add(&r->text, field, strlen(field), &r->field) : GCD_OK;
     if (st != GCD_OK) {
         gcd_image_numbers_free(r);
         return gcd_fail(err, st, "cannot keep the name of a field");
@@ -96,26 +105,15 @@ void gcd_image_numbers_free(struct gcd_image_numbers *n)
     struct gcd_alloc a = n->alloc;
     if (n->open_module != 0)
         clr_metadata_close(&n->image->clr, &n->open);
-    for (size_t i = 0; i < n->enum_count; i++)
-        gcd_mem_free(&a, n->enums[i].literals, n->enums[i].cap * sizeof *n->enums[i].literals);
-    gcd_mem_free(&a, n->enums, n->enum_cap * sizeof *n->enums);
+    image_enums_done(&n->enums);
+    gcd_mem_free(&a, n->plans, n->plan_cap * sizeof *n->plans);
     gcd_mem_free(&a, n->places, n->place_cap * sizeof *n->places);
     gcd_idmap_done(&n->by_type);
     gcd_textpool_done(&n->text);
     gcd_mem_free(&a, n, sizeof *n);
 }
 
-/* ---- kinds of numbers ---- */
-
-/* Bytes of a number of this CorElementType; 0 = it is none. */
-static uint32_t number_bytes(uint32_t element)
-{
-    static const uint8_t bytes[] = { [2] = 1, [3] = 2, [4] = 1,  [5] = 1,  [6] = 2,  [7] = 2,
-                                     [8] = 4, [9] = 4, [10] = 8, [11] = 8, [12] = 4, [13] = 8 };
-    if (element == ELEMENT_INTPTR || element == ELEMENT_UINTPTR)
-        return 8;
-    return element < sizeof bytes ? bytes[element] : 0;
-}
+/* ---- kinds of values ---- */
 
 static enum gcd_number_kind kind_of(uint32_t element)
 {
@@ -129,163 +127,134 @@ static enum gcd_number_kind kind_of(uint32_t element)
                                                                            : GCD_NUMBER_UNSIGNED;
 }
 
-/* ---- enums ---- */
+/* Structs whose parts are read, from .NET 8 to 11. */
+static const struct {
+    const char *name;
+    uint8_t form, bytes, alignment;
+} structs[] = {
+    { "System.DateTime", FORM_DATE_TIME, 8, 8 },
+    { "System.TimeSpan", FORM_TIME_SPAN, 8, 8 },
+    { "System.DateOnly", FORM_DATE, 4, 4 },
+    { "System.TimeOnly", FORM_TIME, 8, 8 },
+    { "System.Guid", FORM_GUID, 16, 4 },
+    { "System.Decimal", FORM_DECIMAL, 16, 8 },
+    /* the runtime puts the offset first */
+    { "System.DateTimeOffset", FORM_DATE_TIME_OFFSET, 16, 8 },
+};
+#define STRUCTS (sizeof structs / sizeof *structs)
 
-/* Is type TOKEN an enum?  The kind of its number. */
-static bool is_enum(struct gcd_metadata *m, uint32_t token, uint8_t *ret_element)
+static enum form struct_form(const char *name)
 {
-    struct gcd_error own = GCD_ERROR_INIT;
-    struct gcd_type_definition def;
-    struct gcd_instance_field f = { .token = 0 };
-    const char *base;
-    if (gcd_metadata_type(m, token, &def, &own) != GCD_OK || def.base == 0 ||
-        gcd_metadata_reflection_name(m, def.base, &base, NULL, &own) != GCD_OK ||
-        strcmp(base, "System.Enum") != 0 || gcd_metadata_next_field(m, token, &f, &own) != GCD_OK ||
-        number_bytes(f.element_type) == 0)
-        return false;
-    *ret_element = f.element_type;
-    return true;
+    for (size_t i = 0; i < STRUCTS; i++)
+        if (strcmp(structs[i].name, name) == 0)
+            return structs[i].form;
+    return FORM_OTHER;
 }
 
-/* The definition in M that reflection calls NAME; 0 = there is none. */
-static uint32_t find_definition(struct gcd_metadata *m, const char *name)
+static uint32_t size_of(const struct place *p, uint32_t *ret_alignment)
 {
-    uint32_t n = gcd_metadata_type_count(m);
-    for (uint32_t i = 1; i <= n; i++) {
-        struct gcd_error own = GCD_ERROR_INIT;
-        const char *x;
-        if (gcd_metadata_reflection_name(m, GCD_TOKEN_TYPE | i, &x, NULL, &own) == GCD_OK &&
-            strcmp(x, name) == 0)
-            return GCD_TOKEN_TYPE | i;
-    }
-    return 0;
-}
-
-static bool read_literals(struct gcd_image_numbers *n, struct gcd_metadata *m, uint32_t token,
-                          struct enumeration *e)
-{
-    struct gcd_literal l = { .token = 0 };
-    struct gcd_error own = GCD_ERROR_INIT;
-    while (e->count < LITERALS_MAX && gcd_metadata_next_literal(m, token, &l, &own) == GCD_OK) {
-        if (!gcd_vec_reserve(&n->alloc, &e->literals, &e->cap, e->count + 1, sizeof *e->literals,
-                             LITERALS_MAX) ||
-            gcd_textpool_add(&n->text, l.name, strlen(l.name), &e->literals[e->count].name) !=
-                GCD_OK)
-            return false;
-        e->literals[e->count++].value = l.value;
-    }
-    return true;
-}
-
-/* The number + 1 of enum TOKEN of MODULE, whose metadata are M; 0 = it is none, or it cannot be
- * kept. */
-static uint32_t add_enum(struct gcd_image_numbers *n, uint64_t module, struct gcd_metadata *m,
-                         uint32_t token)
-{
-    struct enumeration e = { .module = module, .token = token };
-    if (!is_enum(m, token, &e.element))
-        return 0;
-    for (size_t i = 0; i < n->enum_count; i++)
-        if (n->enums[i].module == module && n->enums[i].token == token)
-            return (uint32_t)i + 1;
-    if (gcd_vec_reserve(&n->alloc, &n->enums, &n->enum_cap, n->enum_count + 1, sizeof *n->enums,
-                        UINT32_MAX - 1) &&
-        read_literals(n, m, token, &e)) {
-        n->enums[n->enum_count++] = e;
-        return (uint32_t)n->enum_count;
-    }
-    gcd_mem_free(&n->alloc, e.literals, e.cap * sizeof *e.literals);
-    return 0;
-}
-
-/* The same of the type that NAME means in another module: only if a single module has such a type.
- */
-static uint32_t find_enum(struct gcd_image_numbers *n, const char *name)
-{
-    struct clr *c = &n->image->clr;
-    uint32_t ret = 0;
-    unsigned found = 0;
-    if (n->searches++ >= SEARCHES_MAX)
-        return 0;
-    for (size_t i = 0; i < c->module_count && found < 2; i++) {
-        struct clr_metadata m;
-        if (!clr_metadata_find(c, &c->modules[i], &m))
+    uint32_t bytes = p->form == FORM_REFERENCE ? 8
+                     : p->form == FORM_NUMBER  ? image_number_bytes(p->element)
+                                               : 0;
+    *ret_alignment = bytes;
+    for (size_t i = 0; i < STRUCTS; i++) {
+        if (structs[i].form != p->form)
             continue;
-        uint32_t token = find_definition(m.m, name);
-        found += token != 0;
-        if (token != 0 && found == 1)
-            ret = add_enum(n, c->modules[i].id, m.m, token);
-        clr_metadata_close(c, &m);
+        *ret_alignment = structs[i].alignment;
+        return structs[i].bytes;
     }
-    return found == 1 ? ret : 0;
+    return bytes;
 }
 
-/* The enum that F of class T is of. */
-static uint32_t enum_of(struct gcd_image_numbers *n, const struct clr_type *t,
-                        struct gcd_metadata *m, const struct gcd_instance_field *f)
+/* ---- types of fields ---- */
+
+/* Is reference TOKEN of M to an assembly of the platform?  Those that define or forward its types
+ * have such names. */
+static bool is_of_platform(struct gcd_metadata *m, uint32_t token)
 {
-    uint64_t module = t->module;
+    struct gcd_error own = GCD_ERROR_INIT;
+    const char *assembly;
+    return gcd_metadata_reference_assembly(m, token, &assembly, &own) == GCD_OK &&
+           (strcmp(assembly, "System") == 0 || strncmp(assembly, "System.", 7) == 0 ||
+            strcmp(assembly, "netstandard") == 0 || strcmp(assembly, "mscorlib") == 0);
+}
+
+static bool is_core(struct gcd_metadata *m)
+{
+    return strcmp(gcd_metadata_identity(m)->assembly_name, CORE_NAME) == 0;
+}
+
+/* What the metadata of a module say of a type. */
+struct named_type {
+    uint64_t module;
+    struct gcd_metadata *m;
+    uint32_t token;
+};
+
+/* The name of value type T, kept; "" = it is not known. */
+static const char *name_of(struct gcd_image_numbers *n, const struct named_type *t)
+{
     struct gcd_error own = GCD_ERROR_INIT;
     const char *name;
-    if (strcmp(f->name, "value__") == 0) /* of a boxed one */
-        return add_enum(n, module, m, GCD_TOKEN_TYPE | t->token);
-    if (f->element_type != ELEMENT_VALUETYPE || f->type_token == 0)
-        return 0;
-    if (f->type_token >> 24 == GCD_TOKEN_TYPE >> 24)
-        return add_enum(n, module, m, f->type_token);
-    if (gcd_metadata_reflection_name(m, f->type_token, &name, NULL, &own) != GCD_OK ||
-        gcd_textpool_add(&n->text, name, strlen(name), &name) != GCD_OK)
-        return 0;
-    return find_enum(n, name);
+    return gcd_metadata_reflection_name(t->m, t->token, &name, NULL, &own) == GCD_OK &&
+                   gcd_textpool_add(&n->text, name, strlen(name), &name) == GCD_OK
+               ? name
+               : "";
 }
 
-/* ---- where the field is ---- */
-
-/* The place of F, which class T declares, in objects of type OBJECT; false: it is no number. */
-static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t,
-                           struct gcd_metadata *m, const struct gcd_instance_field *f,
-                           uint32_t object_bytes, struct place *ret)
+static bool is_definition(uint32_t token)
 {
-    struct clr *c = &n->image->clr;
-    uint64_t desc = clr_field_desc(c, t->id, f->token);
-    uint32_t first = desc != 0 ? image_u32(c->image, desc + 8) : CLR_FIELD_STATIC;
-    uint32_t second = desc != 0 ? image_u32(c->image, desc + 12) : 0;
-    struct place p = { .found = true, .element = (uint8_t)(second >> 27) };
-    if ((first & (CLR_FIELD_STATIC | CLR_FIELD_THREAD | CLR_FIELD_RVA)) != 0 ||
-        (p.element != ELEMENT_VALUETYPE && number_bytes(p.element) == 0))
-        return false;
-    p.of = enum_of(n, t, m, f);
-    if (p.element == ELEMENT_VALUETYPE && p.of == 0)
-        return false;
-    if (p.element == ELEMENT_VALUETYPE)
-        p.element = n->enums[p.of - 1].element;
-    uint32_t offset = second & UINT32_C(0x7ffffff), bytes = number_bytes(p.element);
-    p.offset = offset + 8; /* behind the method table */
-    /* the size of an object includes the word before it */
-    if (object_bytes < 16 + bytes || offset > object_bytes - 16 - bytes)
-        return false;
-    *ret = p;
-    return true;
+    return token >> 24 == GCD_TOKEN_TYPE >> 24;
 }
 
-static bool has_name(const struct gcd_instance_field *f, const char *wanted)
+/* How values of type T, which has NAME, are read. */
+static void set_form(struct gcd_image_numbers *n, const struct named_type *t, const char *name,
+                     struct place *p)
 {
-    char buf[NAME_BYTES + 1];
-    size_t length = strlen(f->name);
-    if (strcmp(f->name, wanted) == 0)
-        return true;
-    if (length > NAME_BYTES)
-        return false;
-    buf[gcd_field_source_name(f->name, length, buf)] = '\0';
-    return strcmp(buf, wanted) == 0;
+    enum form form = struct_form(name);
+    if (form != FORM_OTHER &&
+        (is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token))) {
+        p->form = (uint8_t)form;
+        return;
+    }
+    p->of = is_definition(t->token) ? image_enum_add(&n->enums, t->module, t->m, t->token)
+            : name[0] != '\0'       ? image_enum_find(&n->enums, name)
+                                    : 0;
+    if (p->of == 0)
+        return;
+    p->form = FORM_NUMBER;
+    p->element = n->enums.items[p->of - 1].element;
 }
 
-/* What is done with each field of a class: false ends it. */
-struct visitor {
-    bool (*fn)(void *ctx, const struct clr_type *t, struct gcd_metadata *m,
-               const struct gcd_instance_field *f);
-    void *ctx;
-};
+static void set_element(uint32_t element, struct place *p)
+{
+    if (image_number_bytes(element) != 0) {
+        p->form = FORM_NUMBER;
+        p->element = (uint8_t)element;
+    }
+}
+
+/* Of a field whose type is value type T, perhaps Nullable<ARGUMENT>. */
+static void set_value_type(struct gcd_image_numbers *n, const struct named_type *t,
+                           const struct gcd_instance_field *f, struct place *p)
+{
+    const char *name = name_of(n, t);
+    uint32_t alignment;
+    if (f->argument_type == 0) {
+        set_form(n, t, name, p);
+        return;
+    }
+    if (strcmp(name, "System.Nullable`1") != 0 ||
+        !(is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token)))
+        return;
+    struct named_type argument = { t->module, t->m, f->argument_token };
+    if (f->argument_type == ELEMENT_VALUETYPE && f->argument_token != 0)
+        set_form(n, &argument, name_of(n, &argument), p);
+    else
+        set_element(f->argument_type, p);
+    (void)size_of(p, &alignment);
+    p->value_at = (uint8_t)alignment;
+}
 
 /* The metadata of the module with this id, of which the last ones stay open; NULL = there are none.
  */
@@ -303,166 +272,305 @@ static struct gcd_metadata *metadata_of(struct gcd_image_numbers *n, uint64_t id
     return n->open_module != 0 ? n->open.m : NULL;
 }
 
-static bool visit_fields(struct gcd_image_numbers *n, const struct clr_type *t,
-                         const struct visitor *v)
+/* Of a field of CLASS whose type is type parameter PARAMETER. */
+static void set_argument(struct gcd_image_numbers *n, const struct clr_type *class,
+                         uint32_t parameter, struct place *p)
+{
+    struct clr *c = &n->image->clr;
+    struct clr_metadata m;
+    gcd_status st = GCD_OK;
+    if (parameter >= class->arg_count)
+        return;
+    uint32_t type = clr_type_of(c, c->args[class->args + parameter], &st);
+    if (type == CLR_NONE || c->types[type].arg_count > 0 || c->types[type].token == 0)
+        return;
+    struct clr_type t = c->types[type];
+    uint32_t module = gcd_idmap_get(&c->module_by_id, t.module);
+    /* not metadata_of: the fields of the class are being read */
+    if (module == GCD_IDMAP_NONE || !clr_metadata_find(c, &c->modules[module], &m))
+        return;
+    struct named_type of = { t.module, m.m, GCD_TOKEN_TYPE | t.token };
+    set_form(n, &of, name_of(n, &of), p);
+    clr_metadata_close(c, &m);
+}
+
+/* ---- where fields are ---- */
+
+/* Does the kind of a FieldDesc agree with the metadata of its field? */
+static bool agrees(const struct gcd_instance_field *f, uint32_t element)
+{
+    if (gcd_element_is_reference(f->element_type))
+        return gcd_element_is_reference(element);
+    if (image_number_bytes(f->element_type) != 0)
+        return element == f->element_type;
+    return true;
+}
+
+/* The place of F, which class T declares, in objects of OBJECT_BYTES, but for its name; false: it
+ * is not known. */
+static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t,
+                           struct gcd_metadata *m, const struct gcd_instance_field *f,
+                           uint32_t object_bytes, struct place *ret)
+{
+    struct clr *c = &n->image->clr;
+    uint64_t desc = clr_field_desc(c, t->id, f->token);
+    uint32_t first = desc != 0 ? image_u32(c->image, desc + 8) : CLR_FIELD_STATIC;
+    uint32_t second = desc != 0 ? image_u32(c->image, desc + 12) : 0, element = second >> 27;
+    struct place p = { .form = FORM_OTHER };
+    struct named_type type = { t->module, m, f->type_token };
+    if ((first & (CLR_FIELD_STATIC | CLR_FIELD_THREAD | CLR_FIELD_RVA)) != 0 || !agrees(f, element))
+        return false;
+    bool boxed_enum = strcmp(f->name, "value__") == 0;
+    if (gcd_element_is_reference(element))
+        p.form = FORM_REFERENCE;
+    else if (f->element_type == ELEMENT_VALUETYPE && f->type_token != 0)
+        set_value_type(n, &type, f, &p);
+    else if (f->element_type == ELEMENT_VAR)
+        set_argument(n, t, f->parameter, &p);
+    if (p.form == FORM_OTHER && f->element_type != ELEMENT_VALUETYPE)
+        set_element(element, &p);
+    if (boxed_enum)
+        p.of = image_enum_add(&n->enums, t->module, m, GCD_TOKEN_TYPE | t->token);
+    /* an enum may have the kind of its number */
+    if (p.form == FORM_NUMBER && element != ELEMENT_VALUETYPE && element != p.element)
+        return false;
+    uint32_t offset = second & UINT32_C(0x7ffffff), alignment,
+             bytes = size_of(&p, &alignment) + p.value_at;
+    p.offset = offset + 8; /* behind the method table */
+    /* the size of an object includes the word before it */
+    if (object_bytes < 16 + bytes || offset > object_bytes - 16 - bytes)
+        return false;
+    *ret = p;
+    return true;
+}
+
+struct making {
+    struct gcd_image_numbers *n;
+    struct plan plan;
+    uint32_t object_bytes;
+    bool full;
+};
+
+/* Adds F, which class T declares. */
+static void add_field(struct making *w, const struct clr_type *t, struct gcd_metadata *m,
+                      const struct gcd_instance_field *f)
+{
+    struct gcd_image_numbers *n = w->n;
+    char name[NAME_BYTES + 1];
+    struct place p;
+    size_t length = strlen(f->name);
+    bool wanted = n->field != NULL && strcmp(f->name, n->field) == 0;
+    if (length > NAME_BYTES)
+        return;
+    length = gcd_field_source_name(f->name, length, name); /* before other names are read */
+    name[length] = '\0';
+    wanted = wanted || (n->field != NULL && strcmp(name, n->field) == 0);
+    if (!place_of_field(n, t, m, f, w->object_bytes, &p))
+        p = (struct place){ .form = FORM_OTHER };
+    if (n->place_count >= CLR_NONE ||
+        !gcd_vec_reserve(&n->alloc, &n->places, &n->place_cap, n->place_count + 1,
+                         sizeof *n->places, SIZE_MAX) ||
+        gcd_textpool_add(&n->text, name, length, &p.name) != GCD_OK) {
+        w->full = true;
+        return;
+    }
+    if (wanted && w->plan.wanted == CLR_NONE) /* it hides those of the base classes */
+        w->plan.wanted = (uint32_t)n->place_count;
+    n->places[n->place_count++] = p;
+    w->plan.count++;
+}
+
+static void add_fields(struct making *w, const struct clr_type *t)
 {
     struct gcd_instance_field f = { .token = 0 };
     struct gcd_error own = GCD_ERROR_INIT;
-    struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(n, t->module) : NULL;
-    bool more = true;
-    while (m != NULL && more &&
+    struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(w->n, t->module) : NULL;
+    while (m != NULL && !w->full &&
            gcd_metadata_next_field(m, GCD_TOKEN_TYPE | t->token, &f, &own) == GCD_OK)
-        more = v->fn(v->ctx, t, m, &f);
-    return more;
+        add_field(w, t, m, &f);
+}
+
+/* Of objects that are boxed values of type T. */
+static void find_boxed(struct making *w, const struct clr_type *t)
+{
+    static const char *const primitives[] = { "System.Boolean", "System.Char",   "System.SByte",
+                                              "System.Byte",    "System.Int16",  "System.UInt16",
+                                              "System.Int32",   "System.UInt32", "System.Int64",
+                                              "System.UInt64",  "System.Single", "System.Double",
+                                              "System.IntPtr",  "System.UIntPtr" };
+    struct gcd_image_numbers *n = w->n;
+    struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(n, t->module) : NULL;
+    struct place boxed = { .form = FORM_OTHER };
+    if (m == NULL || t->arg_count > 0)
+        return;
+    struct named_type type = { t->module, m, GCD_TOKEN_TYPE | t->token };
+    const char *name = name_of(n, &type);
+    set_form(n, &type, name, &boxed); /* that of an enum or of a struct of the core library */
+    for (size_t i = 0; i < sizeof primitives / sizeof *primitives && w->plan.count == 1; i++)
+        if (strcmp(primitives[i], name) == 0 && is_core(m))
+            boxed = n->places[w->plan.first];
+    uint32_t alignment, bytes = size_of(&boxed, &alignment);
+    boxed.offset = 8;
+    if (bytes > 0 && w->object_bytes >= 16 + bytes)
+        w->plan.boxed = boxed;
 }
 
 /* The class with this method table first, then its base classes. */
-static void visit_classes(struct gcd_image_numbers *n, uint64_t table, const struct visitor *v)
+static void make_plan(struct making *w, uint64_t table)
 {
-    struct clr *c = &n->image->clr;
+    struct clr *c = &w->n->image->clr;
     gcd_status st = GCD_OK;
-    for (unsigned i = 0; table != 0 && i < BASES_MAX; i++) {
+    for (unsigned i = 0; table != 0 && i < BASES_MAX && !w->full; i++) {
         uint32_t type = clr_type_of(c, table, &st);
         if (type == CLR_NONE)
             return;
-        struct clr_type t = c->types[type];           /* more types may come */
-        if (t.parent == 0 || !visit_fields(n, &t, v)) /* System.Object has no fields */
+        struct clr_type t = c->types[type]; /* more types may come */
+        if (t.parent == 0)                  /* System.Object has no fields */
             return;
+        add_fields(w, &t);
+        if (i == 0)
+            find_boxed(w, &t);
         table = t.parent;
     }
 }
 
-struct search {
-    struct gcd_image_numbers *n;
-    uint32_t object_bytes;
-    struct place place;
-};
-
-static bool try_field(void *ctx, const struct clr_type *t, struct gcd_metadata *m,
-                      const struct gcd_instance_field *f)
-{
-    struct search *s = ctx;
-    if (!has_name(f, s->n->field))
-        return true;
-    (void)place_of_field(s->n, t, m, f, s->object_bytes, &s->place);
-    return false; /* it hides those of the base classes */
-}
-
-/* Of objects with this method table; NULL = there is none. */
-static const struct place *place_of(struct gcd_image_numbers *n, uint64_t table)
+/* Of objects with this method table; NULL = it is not known. */
+static const struct plan *plan_of(struct gcd_image_numbers *n, uint64_t table)
 {
     struct clr *c = &n->image->clr;
     uint32_t known = gcd_idmap_get(&n->by_type, table);
     gcd_status st = GCD_OK;
     if (known != GCD_IDMAP_NONE)
-        return n->places[known].found ? &n->places[known] : NULL;
+        return &n->plans[known];
     uint32_t type = clr_type_of(c, table, &st);
-    if (type == CLR_NONE || n->place_count == GCD_IDMAP_NONE ||
-        !gcd_vec_reserve(&n->alloc, &n->places, &n->place_cap, n->place_count + 1,
-                         sizeof *n->places, SIZE_MAX))
+    if (type == CLR_NONE || n->plan_count == GCD_IDMAP_NONE ||
+        !gcd_vec_reserve(&n->alloc, &n->plans, &n->plan_cap, n->plan_count + 1, sizeof *n->plans,
+                         SIZE_MAX))
         return NULL;
-    struct search s = { .n = n, .object_bytes = c->types[type].base_bytes };
-    visit_classes(n, table, &(struct visitor){ try_field, &s });
-    if (!gcd_idmap_put(&n->by_type, table, (uint32_t)n->place_count))
+    struct making w = { .n = n,
+                        .plan = { .first = (uint32_t)n->place_count, .wanted = CLR_NONE },
+                        .object_bytes = c->types[type].base_bytes };
+    if (c->types[type].component_bytes == 0) /* arrays and strings have none */
+        make_plan(&w, table);
+    if (!gcd_idmap_put(&n->by_type, table, (uint32_t)n->plan_count))
         return NULL;
-    n->places[n->place_count] = s.place;
-    return s.place.found ? &n->places[n->place_count++] : (n->place_count++, NULL);
+    n->plans[n->plan_count] = w.plan;
+    return &n->plans[n->plan_count++];
 }
 
-static uint64_t table_of_object(struct gcd_image_numbers *n, uint64_t address)
+static const struct plan *plan_of_object(struct gcd_image_numbers *n, uint64_t address)
 {
-    return image_u64(n->image->clr.image, address) & ~UINT64_C(7);
+    return plan_of(n, image_u64(n->image->clr.image, address) & ~UINT64_C(7));
 }
 
-gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
+/* ---- values ---- */
+
+/* An integer or a real number of BYTES bytes. */
+static void read_number(struct gcd_image_numbers *n, const struct place *p, uint32_t bytes,
+                        struct gcd_number *x)
 {
-    uint8_t bytes[8] = { 0 };
-    const struct place *p = place_of(n, table_of_object(n, address));
-    uint32_t size = p != NULL ? number_bytes(p->element) : 0;
-    if (p == NULL)
-        return GCD_END;
-    if (!image_read(n->image->clr.image, address + p->offset, bytes, size))
-        return GCD_E_TRUNCATED;
-    struct gcd_number x = { .kind = kind_of(p->element), .bits = gcd_le64(bytes), .of = p->of };
-    unsigned unused = 64 - 8 * size;
-    if (x.kind == GCD_NUMBER_SIGNED && unused > 0)
-        x.bits = (uint64_t)((int64_t)(x.bits << unused) >> unused);
-    if (x.kind == GCD_NUMBER_REAL && size == 4) {
-        uint32_t low = (uint32_t)x.bits;
+    unsigned unused = 64 - 8 * bytes;
+    x->kind = kind_of(p->element);
+    x->of = p->of;
+    if (x->kind == GCD_NUMBER_SIGNED && unused > 0)
+        x->bits = (uint64_t)((int64_t)(x->bits << unused) >> unused);
+    if (x->kind == GCD_NUMBER_REAL && bytes == 4) {
+        uint32_t low = (uint32_t)x->bits;
         float f;
         double d;
         memcpy(&f, &low, sizeof f);
         d = f;
-        memcpy(&x.bits, &d, sizeof d);
+        memcpy(&x->bits, &d, sizeof d);
     }
-    for (size_t i = 0; p->of != 0 && x.name == NULL && i < n->enums[p->of - 1].count; i++)
-        if (n->enums[p->of - 1].literals[i].value == x.bits)
-            x.name = n->enums[p->of - 1].literals[i].name;
+    if (p->of != 0)
+        x->name = image_enum_name(&n->enums, p->of, x->bits);
+}
+
+/* X has the bytes of the value in its words. */
+static void read_struct(enum form form, struct gcd_number *x)
+{
+    static const enum gcd_number_kind kinds[] = {
+        [FORM_OTHER] = GCD_NUMBER_OTHER,
+        [FORM_REFERENCE] = GCD_NUMBER_REFERENCE,
+        [FORM_DATE_TIME] = GCD_NUMBER_DATE_TIME,
+        [FORM_DATE_TIME_OFFSET] = GCD_NUMBER_DATE_TIME_OFFSET,
+        [FORM_TIME_SPAN] = GCD_NUMBER_TIME_SPAN,
+        [FORM_DATE] = GCD_NUMBER_DATE,
+        [FORM_TIME] = GCD_NUMBER_TIME,
+        [FORM_GUID] = GCD_NUMBER_GUID,
+        [FORM_DECIMAL] = GCD_NUMBER_DECIMAL,
+    };
+    x->kind = kinds[form];
+    if (form == FORM_DATE_TIME_OFFSET) { /* the minutes have two bytes in .NET 8, then four */
+        uint64_t minutes = (uint64_t)(int64_t)(int16_t)(uint16_t)x->bits;
+        x->bits = x->high;
+        x->high = minutes;
+    }
+    if (form == FORM_DECIMAL) { /* flags, high word, the lower 64 bits */
+        uint64_t lower = x->high;
+        x->high = x->bits << 32 | x->bits >> 32;
+        x->bits = lower;
+    }
+}
+
+static gcd_status read_place(struct gcd_image_numbers *n, uint64_t address, const struct place *p,
+                             struct gcd_number *ret)
+{
+    struct image *image = n->image->clr.image;
+    uint8_t bytes[16] = { 0 }, flag = 1;
+    uint32_t alignment, size = size_of(p, &alignment);
+    address += p->offset;
+    if ((p->value_at != 0 && !image_read(image, address, &flag, 1)) || flag > 1)
+        return GCD_E_TRUNCATED;
+    if (flag == 0) {
+        *ret = (struct gcd_number){ .kind = GCD_NUMBER_NULL };
+        return GCD_OK;
+    }
+    if (size > 0 && !image_read(image, address + p->value_at, bytes, size))
+        return GCD_E_TRUNCATED;
+    struct gcd_number x = { .bits = gcd_le64(bytes), .high = gcd_le64(bytes + 8) };
+    if (p->form == FORM_NUMBER)
+        read_number(n, p, size, &x);
+    else
+        read_struct((enum form)p->form, &x);
     *ret = x;
     return GCD_OK;
 }
 
-struct listing {
-    struct gcd_image_numbers *n;
-    uint32_t object_bytes;
-    void (*fn)(void *ctx, const char *name);
-    void *ctx;
-};
-
-static bool list_field(void *ctx, const struct clr_type *t, struct gcd_metadata *m,
-                       const struct gcd_instance_field *f)
+static bool is_value(const struct place *p)
 {
-    const struct listing *l = ctx;
-    char buf[NAME_BYTES + 1];
-    struct place p;
-    size_t length = strlen(f->name);
-    if (length > NAME_BYTES)
-        return true;
-    buf[gcd_field_source_name(f->name, length, buf)] = '\0'; /* before other names are read */
-    if (place_of_field(l->n, t, m, f, l->object_bytes, &p))
-        l->fn(l->ctx, buf);
-    return true;
+    return p->form != FORM_OTHER && p->form != FORM_REFERENCE;
 }
 
-void gcd_image_number_fields(struct gcd_image_numbers *n, uint64_t address,
-                             void (*fn)(void *ctx, const char *name), void *ctx)
+gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
-    struct clr *c = &n->image->clr;
-    uint64_t table = table_of_object(n, address);
-    gcd_status st = GCD_OK;
-    uint32_t type = clr_type_of(c, table, &st);
-    if (type == CLR_NONE)
-        return;
-    struct listing l = { n, c->types[type].base_bytes, fn, ctx };
-    visit_classes(n, table, &(struct visitor){ list_field, &l });
+    const struct plan *plan = plan_of_object(n, address);
+    if (plan == NULL || plan->wanted == CLR_NONE || !is_value(&n->places[plan->wanted]))
+        return GCD_END;
+    return read_place(n, address, &n->places[plan->wanted], ret);
 }
 
-/* ---- texts ---- */
-
-const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTES])
+gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
-    double d;
-    if (x->name != NULL)
-        return x->name;
-    switch (x->kind) {
-    case GCD_NUMBER_BOOL:
-        return x->bits != 0 ? "true" : "false";
-    case GCD_NUMBER_CHAR:
-        (void)snprintf(buf, GCD_NUMBER_BYTES,
-                       x->bits > 0x20 && x->bits < 0x7f ? "'%c'" : "'\\u%04x'", (unsigned)x->bits);
-        return buf;
-    case GCD_NUMBER_SIGNED:
-        (void)snprintf(buf, GCD_NUMBER_BYTES, "%" PRId64, (int64_t)x->bits);
-        return buf;
-    case GCD_NUMBER_REAL:
-        memcpy(&d, &x->bits, sizeof d);
-        (void)snprintf(buf, GCD_NUMBER_BYTES, "%.15g", d);
-        if (strtod(buf, NULL) < d || strtod(buf, NULL) > d) /* not all digits that tell it apart */
-            (void)snprintf(buf, GCD_NUMBER_BYTES, "%.17g", d);
-        return buf;
-    case GCD_NUMBER_UNSIGNED:
-    default:
-        (void)snprintf(buf, GCD_NUMBER_BYTES, "%" PRIu64, x->bits);
-        return buf;
-    }
+    const struct plan *plan = plan_of_object(n, address);
+    return plan != NULL && is_value(&plan->boxed) ? read_place(n, address, &plan->boxed, ret)
+                                                  : GCD_END;
+}
+
+uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address)
+{
+    const struct plan *plan = plan_of_object(n, address);
+    return plan != NULL ? plan->count : 0;
+}
+
+struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i)
+{
+    const struct plan *plan = plan_of_object(n, address);
+    struct gcd_image_field f = { .name = "" };
+    if (plan == NULL || i >= plan->count)
+        return f;
+    const struct place *p = &n->places[plan->first + i];
+    f.name = p->name;
+    f.known = read_place(n, address, p, &f.number) == GCD_OK;
+    return f;
 }

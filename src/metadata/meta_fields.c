@@ -6,6 +6,7 @@
 #include <gcdumpc/unstable/metadata.h>
 
 #include "base/cur.h"
+#include "base/signature.h"
 #include "metadata/meta_impl.h"
 
 #define FIELD_LITERAL   0x40u /* II.23.1.5 */
@@ -159,6 +160,17 @@ static const char *keep_name(struct gcd_metadata *m, uint32_t row)
     return m->field_name;
 }
 
+/* The type of field F from its signature. */
+static void read_type(struct gcd_metadata *m, struct gcd_cur *c, struct gcd_instance_field *f)
+{
+    f->element_type = meta_element_type(m, c, &f->type_token);
+    if (f->element_type == ELEMENT_VAR)
+        f->parameter = gcd_cur_compressed(c);
+    else if (f->element_type == ELEMENT_VALUETYPE && gcd_cur_left(c) > 0 &&
+             gcd_cur_compressed(c) == 1) /* the number of arguments: it is generic */
+        f->argument_type = meta_element_type(m, c, &f->argument_token);
+}
+
 gcd_status gcd_metadata_next_field(struct gcd_metadata *m, uint32_t token,
                                    struct gcd_instance_field *f, struct gcd_error *err)
 {
@@ -169,7 +181,7 @@ gcd_status gcd_metadata_next_field(struct gcd_metadata *m, uint32_t token,
     if (row == 0)
         return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
     if (meta_field_signature(m, row, &c))
-        next.element_type = meta_element_type(m, &c, &next.type_token);
+        read_type(m, &c, &next);
     next.token = GCD_TOKEN_FIELD | row;
     next.name = keep_name(m, row);
     if (m->w.st == GCD_OK)

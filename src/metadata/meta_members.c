@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cur.h"
+#include "base/error.h"
 #include "metadata/meta_impl.h"
 
 #define COMPILER_SPACE "System.Runtime.CompilerServices"
@@ -158,6 +159,24 @@ gcd_status meta_reference(struct gcd_metadata *m, uint32_t token, struct meta_or
         *ret = o;
     }
     return meta_end(m, err);
+}
+
+gcd_status gcd_metadata_reference_assembly(struct gcd_metadata *m, uint32_t token, const char **ret,
+                                           struct gcd_error *err)
+{
+    struct meta_origin o;
+    GCD_TRY(meta_reference(m, token, &o, err));
+    *ret = o.assembly;
+    return GCD_OK;
+}
+
+bool gcd_metadata_is_flags(struct gcd_metadata *m, uint32_t token)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    meta_begin(m);
+    uint32_t type = row_of(m, META_TYPE_DEF, token);
+    bool flags = type != 0 && meta_attribute(m, type << 5 | 3, "System", "FlagsAttribute") != 0;
+    return meta_end(m, &own) == GCD_OK && flags;
 }
 
 gcd_status meta_forwarder(struct gcd_metadata *m, uint32_t row, struct meta_origin *ret,

@@ -254,6 +254,7 @@ gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_
 void session_drop(struct gcd_session *s)
 {
     const struct gcd_alloc *a = &s->alloc;
+    gcd_image_numbers_free(s->numbers);
     gcd_site_list_free(s->site_list);
     gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);

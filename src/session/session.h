@@ -46,6 +46,7 @@ struct gcd_session {
     struct gcd_locked_alloc locked;
     const struct gcd_sites *sites; /* or NULL */
     struct gcd_values_view values;
+    struct gcd_image_numbers *numbers; /* NULL: not needed yet, or there are none */
     pthread_mutex_t lock; /* protects RUNNING */
     pthread_cond_t moved; /* a bit of RUNNING was cleared */
     unsigned running;     /* PART_BIT of the parts that a thread computes */

@@ -25,7 +25,7 @@ struct sql_offer {
     const struct sql_table *table;
 };
 
-#define SQL_TABLES 13
+#define SQL_TABLES 14
 
 struct gcd_sql {
     struct gcd_session *session;
@@ -48,7 +48,8 @@ struct gcd_sql {
     const uint32_t *depths;
     const struct gcd_suspects *suspects;
     const struct gcd_site_list *sites; /* of the session */
-    uint32_t *by_name;                 /* [type_count] types by name, then by number */
+    struct gcd_image_numbers *numbers;
+    uint32_t *by_name; /* [type_count] types by name, then by number */
     struct row_index indexes[ROW_INDEXES];
 };
 
@@ -94,6 +95,16 @@ struct sql_table {
 };
 extern const struct sql_table sql_table_list[SQL_TABLES];
 
+/* A field of object KEY; what a row of the table of fields says. */
+struct sql_field {
+    bool read;
+    uint32_t key;
+    uint64_t at;
+    struct gcd_image_field of;
+    uint32_t target; /* the object that it refers to, or GCD_NODE_NONE */
+    uint32_t text;   /* of that string, or GCD_TEXT_NONE */
+};
+
 /* Rows come in pieces: consecutive numbers, or numbers in a list. */
 struct sql_cursor {
     sqlite3_vtab_cursor base; /* first: SQLite sees only this */
@@ -108,6 +119,7 @@ struct sql_cursor {
     int plan;
     size_t hint;               /* for gcd_generations_find */
     struct table_cursor cells; /* for tables of the sqlite format */
+    struct sql_field field;    /* the one that was read last */
 };
 
 static inline uint64_t cursor_row(const struct sql_cursor *c)
@@ -152,6 +164,16 @@ uint64_t sql_string_rows(const struct gcd_sql *db);
 bool sql_string_skip(const struct sql_cursor *c);
 gcd_status sql_string_column(struct sql_cursor *c, int column, sqlite3_context *to,
                              struct gcd_error *err);
+
+/* sql_fields.c: the table fields, empty without a memory image whose values may be seen. */
+extern const char sql_field_columns[];
+GCD_MUST_CHECK gcd_status sql_need_fields(struct gcd_sql *db, struct gcd_error *err);
+uint64_t sql_field_rows(const struct gcd_sql *db); /* an estimate */
+/* The next piece are the fields of NODE; of the next object. */
+void sql_fields_of(struct sql_cursor *c, uint32_t node);
+bool sql_more_fields(struct sql_cursor *c, gcd_status *ret_st, struct gcd_error *err);
+gcd_status sql_field_column(struct sql_cursor *c, int column, sqlite3_context *to,
+                            struct gcd_error *err);
 
 /* sql_walks.c: path_from_root(object) and reachable_from(object) as tables. */
 int sql_walks_open(struct gcd_sql *db);

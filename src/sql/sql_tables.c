@@ -634,6 +634,26 @@ static gcd_status filter_sites(struct sql_cursor *c, int plan, sqlite3_value **a
     return filter_rows(c, plan, argv, err);
 }
 
+/* ---- fields ---- */
+
+static double fields(const struct gcd_sql *db)
+{
+    (void)db;
+    return 8;
+}
+
+static gcd_status filter_fields(struct sql_cursor *c, int plan, sqlite3_value **argv,
+                                struct gcd_error *err)
+{
+    uint32_t node;
+    GCD_TRY(sql_need_fields(c->db, err));
+    if (plan != PLAN_OBJECT)
+        c->last = gcd_graph_node_count(c->db->graph);
+    else if (node_in(c, argv[0], &node))
+        sql_fields_of(c, node);
+    return GCD_OK;
+}
+
 /* ---- list ---- */
 
 #define BY_ID                                                                         \
@@ -814,6 +834,17 @@ const struct sql_table sql_table_list[SQL_TABLES] = {
       .columns = sql_string_columns,
       .about = "strings with a known text (--show-values); text is NULL where it is masked",
       .plans = { BY_ID } },
+    { .name = "fields",
+      .table = -1,
+      .order = { 0, -1 },
+      .rows = sql_field_rows,
+      .filter = filter_fields,
+      .more = sql_more_fields,
+      .column = sql_field_column,
+      .columns = sql_field_columns,
+      .about = "fields of objects with their values, from memory (--show-values, core file or "
+               "--direct); text is NULL where it is masked, field for a boxed value",
+      .plans = { BY(PLAN_OBJECT, 0, fields, { 0, -1 }) } },
     { .name = "facts",
       .table = TABLE_OF_FACTS,
       .order = NOTHING,

@@ -67,6 +67,22 @@ static void apply(const uint8_t *p)
         changed[at] ^= (uint8_t)(1u << p[5] % 8);
 }
 
+/* All fields of an object, and its value if it is a boxed one. */
+static void ask_fields(struct gcd_image_numbers *n, uint64_t address)
+{
+    struct gcd_number x;
+    char buf[GCD_NUMBER_BYTES];
+    uint32_t count = gcd_image_field_count(n, address);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gcd_image_field f = gcd_image_field(n, address, i);
+        if (f.known && f.number.name == NULL &&
+            strlen(gcd_number_text(&f.number, buf)) >= GCD_NUMBER_BYTES)
+            fuzz_fail("a value has a text", f.name);
+    }
+    if (gcd_image_boxed(n, address, &x) == GCD_OK && gcd_number_text(&x, buf) == NULL)
+        fuzz_fail("a boxed value has a text", "see gcd_number_text");
+}
+
 /* Numbers of all objects, as far as the first ones of a type have them. */
 static void ask_numbers(size_t bytes)
 {
@@ -94,6 +110,8 @@ static void ask_numbers(size_t bytes)
                 if (gcd_image_number(n, gcd_graph_node_address(g, node), &x) == GCD_OK &&
                     strlen(gcd_number_text(&x, buf)) > 65536)
                     fuzz_fail("a number has a text", "see gcd_number_text");
+            for (uint32_t node = 0; node < gcd_graph_node_count(g) && i == 0; node++)
+                ask_fields(n, gcd_graph_node_address(g, node));
             gcd_image_numbers_free(n);
         }
     gcd_graph_free(g);

@@ -9,6 +9,7 @@ import unittest
 
 from live_support import BUILD, PROGRAM, RUNTIMES, LiveTest, Process, main, need, own_runtime
 import lab_programs
+from test_core import createdump
 
 LONG = os.environ.get("GCDUMPC_TEST_VALUES") == "long"
 PASSES, PAIRS = (100, 30_000) if LONG else (10, 20_000)
@@ -207,6 +208,84 @@ class Values(LiveTest):
                 if files:
                     self.assertIsNone(self.facts("x.nettrace"))
                     os.unlink(self.path("x.nettrace"))
+
+
+class Fields(LiveTest):
+    """Values of all kinds of fields in memory, against what the program says of its own objects."""
+    N = 2000
+
+    def truth(self, target):
+        """Number of an order -> field -> text."""
+        lines = [target.line, *iter(target.process.stdout.readline, "open\n")]
+        self.assertEqual(len(lines), self.N)
+        return [dict(word.split("=", 1) for word in line.rstrip("\n").split("\t")[1:]) for line in lines]
+
+    def sql(self, *args):
+        return json.loads(self.gcdumpc("sql", *args, "--json", "--show-values", "--quiet").stdout)["rows"]
+
+    def check(self, *source):
+        orders = [{} for _ in range(self.N)]
+        rows = self.sql(*source, """
+            WITH x AS (SELECT to_id AS id, e.slot AS n FROM objects a JOIN edges e ON e.from_id = a.id WHERE a.type = 'ValueLab.Order[]')
+            SELECT n, f.field, f.kind, f.text, f.target_id, (SELECT type FROM objects WHERE id = f.target_id), (SELECT text FROM fields WHERE object_id = f.target_id)
+            FROM x JOIN fields f ON f.object_id = x.id""")
+        for n, field, kind, text, target, type, content in rows:
+            if kind == "object" and "Box<" in type:
+                text = content
+            orders[n][field] = "null" if kind == "null" else f'"{text}"' if kind == "string" else text
+            self.assertEqual(target is not None, kind in ("object", "string") or field == "Tag" and kind != "null", field)
+            self.assertEqual(kind == "struct", field == "Total")
+        return orders
+
+    def same(self, ours, theirs):
+        self.assertEqual(len(ours), len(theirs))
+        for mine, said in zip(ours, theirs):
+            del mine["Total"]
+            self.assertEqual(set(mine), set(said))
+            for field, text in said.items():
+                if field in ("Rate", "Weight"):
+                    self.assertEqual(float(mine[field]), float(text), field)
+                elif field in ("Rights", "Tag"):
+                    self.assertEqual(mine[field], text.replace(", ", " | "), field)
+                else:
+                    self.assertEqual(mine[field], text, field)
+
+    def test_values_of_fields_are_those_of_the_program(self):
+        for runtime in RUNTIMES if LONG else {own_runtime(), RUNTIMES[-1]}:
+            with self.subTest(runtime), Process("orders", str(self.N), program=need(value_lab, runtime)) as target:
+                said = self.truth(target)
+                core = createdump(self, target, f"{runtime}.core", "--withheap")
+                self.same(self.check(core), said)
+                self.same(self.check("--pid", target.pid, "--direct"), said)
+                for field in ("State", "MaybeDay", "Rights", "Tag"):
+                    self.check_groups(core, field, said)
+                self.check_shown(core, said)
+                self.check_hidden(core)
+
+    def check_groups(self, core, field, said):
+        rows = json.loads(self.gcdumpc("retained", core, "--type", "ValueLab.Order", "--by", field, "--show-values", "--json", "--top", 5000).stdout)["field_values"]
+        ours = {"null" if r["kind"] == "null" else r["name"] or (f"'{chr(int(r['number']))}'" if field == "Tag" and r["number"] == "120" and r["count"] > 1 else r["number"]): r["count"] for r in rows}
+        theirs = {}
+        for order in said:
+            text = order[field].replace(", ", " | ")
+            theirs[text] = theirs.get(text, 0) + 1
+        self.assertEqual(ours, theirs)
+
+    def check_shown(self, core, said):
+        """paths --object shows an order as a debugger does."""
+        address, = self.sql(core, "SELECT printf('0x%x', o.address) FROM objects o JOIN fields f ON f.object_id = o.id WHERE f.field = 'Id' AND abs(f.integer) = 7 AND o.type = 'ValueLab.Order'")[0]
+        text = self.gcdumpc("paths", core, "--object", address).stdout
+        for field in ("Id", "Due", "Price", "MaybeState", "Key", "Customer"):
+            self.assertIn(f"\n  {field} = {said[6][field]}", text)
+        self.assertIn("\n  BoxedDue → ValueLab.Box<System.DateTime>,\n", text)
+        fields = {f["field"]: f for f in json.loads(self.gcdumpc("paths", core, "--object", address, "--json").stdout)["fields"]}
+        self.assertEqual((fields["Made"]["kind"], fields["Made"]["name"]), ("datetimeoffset", said[6]["Made"]))
+        self.assertEqual((fields["Price"]["kind"], fields["Price"]["number"]), ("decimal", said[6]["Price"]))
+        self.assertNotIn("Id = ", self.gcdumpc("paths", core, "--object", address, "--show-values=none").stdout)
+        self.assertNotIn("fields", json.loads(self.gcdumpc("paths", core, "--object", address, "--show-values=none", "--json").stdout))
+
+    def check_hidden(self, core):
+        self.assertEqual(json.loads(self.gcdumpc("sql", core, "SELECT count(*) FROM fields", "--json", "--quiet").stdout)["rows"], [[0]])
 
 
 if __name__ == "__main__":

@@ -33,6 +33,80 @@ static void test_numbers_as_texts(void **state)
     }
 }
 
+static void test_dates_and_the_like_as_texts(void **state)
+{
+    (void)state;
+    const uint64_t day = UINT64_C(864000000000), utc = UINT64_C(1) << 62, last = 3652058 * day,
+                   noon = UINT64_C(639000000000000000); /* 2025-11-29 08:00 */
+    static const uint64_t minus = UINT64_MAX;
+    const struct {
+        enum gcd_number_kind kind;
+        uint64_t bits, high;
+        const char *text;
+    } values[] = {
+        { GCD_NUMBER_DATE_TIME, 0, 0, "0001-01-01 00:00:00" },
+        { GCD_NUMBER_DATE_TIME, noon | utc, 0, "2025-11-29 08:00:00Z" },
+        { GCD_NUMBER_DATE_TIME, (noon + 1) | 2 * utc, 0, "2025-11-29 08:00:00.0000001 local" },
+        { GCD_NUMBER_DATE_TIME, (noon + 5000000) | 3 * utc, 0, "2025-11-29 08:00:00.5 local" },
+        { GCD_NUMBER_DATE_TIME, last + day - 1, 0, "9999-12-31 23:59:59.9999999" },
+        { GCD_NUMBER_DATE_TIME, last + day, 0, "(invalid: 0x2bca2875f4374000, 0x0)" },
+        { GCD_NUMBER_DATE_TIME_OFFSET, noon, 90, "2025-11-29 09:30:00+01:30" },
+        { GCD_NUMBER_DATE_TIME_OFFSET, noon, minus, "2025-11-29 07:59:00-00:01" },
+        { GCD_NUMBER_DATE_TIME_OFFSET, 0, minus, "(invalid: 0x0, 0xffffffffffffffff)" },
+        { GCD_NUMBER_DATE_TIME_OFFSET, noon, 14 * 60 + 1, "(invalid: 0x8de2f1d4b798000, 0x349)" },
+        { GCD_NUMBER_DATE, 59, 0, "0001-03-01" },
+        { GCD_NUMBER_DATE, 738944, 0, "2024-02-29" },
+        { GCD_NUMBER_DATE, 693654, 0, "1900-03-01" },
+        { GCD_NUMBER_DATE, 730484, 0, "2000-12-31" },
+        { GCD_NUMBER_DATE, 3652058, 0, "9999-12-31" },
+        { GCD_NUMBER_DATE, 3652059, 0, "(invalid: 0x37b9db, 0x0)" },
+        { GCD_NUMBER_TIME, day - 1, 0, "23:59:59.9999999" },
+        { GCD_NUMBER_TIME, day, 0, "(invalid: 0xc92a69c000, 0x0)" },
+        { GCD_NUMBER_TIME_SPAN, 0, 0, "00:00:00" },
+        { GCD_NUMBER_TIME_SPAN, minus, 0, "-00:00:00.0000001" },
+        { GCD_NUMBER_TIME_SPAN, day + 10000000, 0, "1.00:00:01" },
+        { GCD_NUMBER_TIME_SPAN, UINT64_C(1) << 63, 0, "-10675199.02:48:05.4775808" },
+        { GCD_NUMBER_GUID, UINT64_C(0x7766554433221100), UINT64_C(0xffeeddccbbaa9988),
+          "33221100-5544-7766-8899-aabbccddeeff" },
+        { GCD_NUMBER_DECIMAL, 0, 0, "0" },
+        { GCD_NUMBER_DECIMAL, 150, UINT64_C(2) << 48, "1.50" },
+        { GCD_NUMBER_DECIMAL, 5, UINT64_C(3) << 48 | UINT64_C(1) << 63, "-0.005" },
+        { GCD_NUMBER_DECIMAL, 0, UINT64_C(1) << 48, "0.0" },
+        { GCD_NUMBER_DECIMAL, 1000, UINT64_C(3) << 48, "1.000" },
+        { GCD_NUMBER_DECIMAL, minus, UINT64_C(0xffffffff), "79228162514264337593543950335" },
+        { GCD_NUMBER_DECIMAL, minus, UINT64_C(0xffffffff) | UINT64_C(28) << 48,
+          "7.9228162514264337593543950335" },
+        { GCD_NUMBER_DECIMAL, 1, UINT64_C(28) << 48, "0.0000000000000000000000000001" },
+        { GCD_NUMBER_DECIMAL, 1, UINT64_C(29) << 48, "(invalid: 0x1, 0x1d000000000000)" },
+        { GCD_NUMBER_NULL, 0, 0, "null" },
+        { GCD_NUMBER_REFERENCE, 0, 0, "null" },
+        { GCD_NUMBER_REFERENCE, 4096, 0, "0x1000" },
+        { GCD_NUMBER_OTHER, 0, 0, "{...}" },
+    };
+    char buf[GCD_NUMBER_BYTES];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct gcd_number x = { .kind = values[i].kind,
+                                .bits = values[i].bits,
+                                .high = values[i].high };
+        assert_string_equal(gcd_number_text(&x, buf), values[i].text);
+    }
+}
+
+static void test_kinds_have_names(void **state)
+{
+    (void)state;
+    struct gcd_number x = { .kind = GCD_NUMBER_SIGNED };
+    assert_string_equal(gcd_number_kind_name(&x), "integer");
+    x.of = 1;
+    assert_string_equal(gcd_number_kind_name(&x), "enum");
+    x = (struct gcd_number){ .kind = GCD_NUMBER_REFERENCE };
+    assert_string_equal(gcd_number_kind_name(&x), "null");
+    x.bits = 8;
+    assert_string_equal(gcd_number_kind_name(&x), "object");
+    x.kind = GCD_NUMBER_OTHER;
+    assert_string_equal(gcd_number_kind_name(&x), "struct");
+}
+
 static void test_other_inputs_have_none(void **state)
 {
     (void)state;
@@ -49,6 +123,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_as_texts),
+        cmocka_unit_test(test_dates_and_the_like_as_texts),
+        cmocka_unit_test(test_kinds_have_names),
         cmocka_unit_test(test_other_inputs_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

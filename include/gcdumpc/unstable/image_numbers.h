@@ -1,5 +1,5 @@
 /*
- * Numbers in the objects of a memory image: the values of one field that is no reference.
+ * Values in the objects of a memory image: fields that are no references, and boxed values.
  *
  *     struct gcd_image_numbers *n;
  *     struct gcd_number x;
@@ -12,6 +12,7 @@
 #ifndef GCDUMPC_UNSTABLE_IMAGE_NUMBERS_H
 #define GCDUMPC_UNSTABLE_IMAGE_NUMBERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
@@ -25,20 +26,32 @@ enum gcd_number_kind {
     GCD_NUMBER_CHAR,
     GCD_NUMBER_SIGNED,
     GCD_NUMBER_UNSIGNED,
-    GCD_NUMBER_REAL /* BITS is a double */
+    GCD_NUMBER_REAL,             /* BITS is a double */
+    GCD_NUMBER_DATE_TIME,        /* ticks of 100 ns since the year 1, and DateTimeKind in the two
+                                    highest bits */
+    GCD_NUMBER_DATE_TIME_OFFSET, /* the same in UTC; HIGH: the offset in minutes */
+    GCD_NUMBER_TIME_SPAN,        /* ticks, negative ones with their sign */
+    GCD_NUMBER_DATE,             /* days since the year 1 */
+    GCD_NUMBER_TIME,             /* ticks since midnight */
+    GCD_NUMBER_GUID,             /* its 16 bytes: BITS, HIGH */
+    GCD_NUMBER_DECIMAL,          /* 96 bits, then a word with sign and scale */
+    GCD_NUMBER_NULL,             /* a nullable without value */
+    GCD_NUMBER_REFERENCE,        /* of gcd_image_field: the address of an object, 0 = null */
+    GCD_NUMBER_OTHER             /* of gcd_image_field: another value type */
 };
 
 struct gcd_number {
     enum gcd_number_kind kind;
-    uint64_t bits;    /* negative numbers with their sign in all bits */
-    const char *name; /* of a value of an enum; NULL = it has none.  Lives as long as the numbers */
-    uint32_t of;      /* number of the enum, 0 = of none */
+    uint64_t bits, high; /* negative numbers with their sign in all bits */
+    const char *name;    /* of a value of an enum, "Read | Write" of flags; NULL = it has none.
+                            Lives as long as the numbers */
+    uint32_t of;         /* number of the enum, 0 = of none */
 };
 
 /*
  * For the field with this name, as in the source ("State" for its backing field) or in the
- * metadata, of objects of any type.  IN, whose dump was opened, must outlive the numbers; one
- * thread at a time.  GCD_END: IN is no memory image; GCD_E_NOMEM.
+ * metadata, of objects of any type; FIELD NULL: for all fields.  IN, whose dump was opened, must
+ * outlive the numbers; one thread at a time.  GCD_END: IN is no memory image; GCD_E_NOMEM.
  */
 GCD_MUST_CHECK gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
                                                 const struct gcd_alloc *alloc,
@@ -51,13 +64,26 @@ void gcd_image_numbers_free(struct gcd_image_numbers *n);
 GCD_MUST_CHECK gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address,
                                            struct gcd_number *ret);
 
-/* The names of such fields of the type of the object at ADDRESS, its base classes included: calls
- * FN for each. */
-void gcd_image_number_fields(struct gcd_image_numbers *n, uint64_t address,
-                             void (*fn)(void *ctx, const char *name), void *ctx);
+/* The value in the object at ADDRESS, if it is a boxed number, enum, date or the like; else
+ * GCD_END. GCD_E_TRUNCATED. */
+GCD_MUST_CHECK gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address,
+                                          struct gcd_number *ret);
 
-/* X for people, in BUF: "Failed", "-1", "true", "'x'", "0.5". */
+struct gcd_image_field {
+    const char *name; /* as in the source; lives as long as the numbers */
+    bool known;       /* false: the image lacks its memory */
+    struct gcd_number number;
+};
+/* All instance fields of the object at ADDRESS: those of its class in the order of the source, then
+ * those of the base classes.  0: it has none, or what tells about them is not in the image. */
+uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address);
+struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i);
+
+/* X for people, in BUF: "Failed", "-1", "true", "'x'", "0.5", "2026-11-28 12:00:00Z", "1.50". */
 #define GCD_NUMBER_BYTES 64u
 const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTES]);
+/* What X is, for programs: "bool", "char", "integer", "real", "enum", "datetime", "datetimeoffset",
+ * "timespan", "date", "time", "guid", "decimal", "null", "object", "struct". */
+const char *gcd_number_kind_name(const struct gcd_number *x);
 
 #endif

@@ -133,6 +133,15 @@ GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, u
                                                        const char **ret, size_t *ret_last,
                                                        struct gcd_error *err);
 
+/* The assembly that reference TOKEN names, "System.Runtime", "" = M's own; valid until the next
+ * call on M.  GCD_E_ARG: no such reference; GCD_E_UNSUPPORTED: another file of the module. */
+GCD_MUST_CHECK gcd_status gcd_metadata_reference_assembly(struct gcd_metadata *m, uint32_t token,
+                                                          const char **ret, struct gcd_error *err);
+
+/* Is type definition TOKEN [Flags], an enum whose values are combined?  False also if that cannot
+ * be read. */
+bool gcd_metadata_is_flags(struct gcd_metadata *m, uint32_t token);
+
 /*
  * The events of type TOKEN that have an instance field: "Changed System.EventHandler`1;Closed
  * System.Action;".  Each entry is the name of the field and its delegate type, as reflection spells
@@ -190,7 +199,11 @@ struct gcd_instance_field {
     /* as in struct gcd_static_field */
     uint8_t element_type;
     uint32_t type_token;
-    const char *name; /* as in the metadata; valid until the next call on M */
+    /* of a generic value type with one argument, that argument; else 0 */
+    uint8_t argument_type;
+    uint32_t argument_token;
+    uint32_t parameter; /* if the element type is a type parameter, its number */
+    const char *name;   /* as in the metadata; valid until the next call on M */
 };
 
 /* The next instance field of type TOKEN after F->token.  GCD_END after the last. */

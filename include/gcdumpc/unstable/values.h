@@ -91,6 +91,7 @@ enum gcd_values_show { GCD_SHOW_EQUAL, GCD_SHOW_MASKED, GCD_SHOW_RAW };
 struct gcd_values_view {
     const struct gcd_values *values; /* NULL = there are none */
     enum gcd_values_show show;
+    struct gcd_input *memory; /* the input of the dump, if it may be a memory image; NULL = none */
 };
 
 /*

@@ -139,6 +139,31 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
     return st;
 }
 
+/* The fields with their values, where these are shown. */
+static gcd_status add_values(struct browse_view *v, const struct gcd_context *call,
+                             struct gcd_error *err)
+{
+    struct answer *a;
+    gcd_status st = answer_object_values(v->model->session, call, v->subject, &a, err);
+    size_t n = st == GCD_OK && a != NULL ? answer_plain_rows(a) : 0;
+    if (n > 0) {
+        struct browse_section *s = browse_add_made_section(v);
+        s->title = "Values";
+        s->what = "Field";
+    }
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        const struct answer_cell *node = answer_find(a, i, "node");
+        bool refers = node != NULL && node->known;
+        st = browse_add_made(v,
+                             (struct browse_made){ .text = strdup(answer_value_line(a, i)),
+                                                   .goal = refers ? GOAL_OBJECT : GOAL_NONE,
+                                                   .to = refers ? (uint32_t)node->number : 0 },
+                             err);
+    }
+    answer_free(a);
+    return st;
+}
+
 static void add_list(struct browse_view *v, const char *title, browse_line_fn line,
                      const uint32_t *nodes, uint64_t n)
 {
@@ -169,6 +194,8 @@ gcd_status browse_open_object(struct browse_view *v, const struct gcd_context *c
     st = add_facts(v, call, err);
     if (st == GCD_OK)
         st = add_path(v, call, err);
+    if (st == GCD_OK)
+        st = add_values(v, call, err);
     if (st == GCD_OK)
         st = add_holders(v, err);
     v->model = m;

@@ -259,8 +259,9 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
     struct cli_args own = *args;
-    if (args->view.object != NULL && !cli_is_live(args) && args->view.values == CLI_VALUES_HIDDEN)
-        own.view.values = CLI_VALUES_MASKED; /* it shows under which keys it is held */
+    if (args->view.object != NULL && !cli_is_live(args) && args->view.values == CLI_VALUES_HIDDEN &&
+        !args->view.no_values)
+        own.view.values = CLI_VALUES_MASKED; /* it shows its fields and the keys that hold it */
     enum cli_exit e = cli_open_session(&own, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
         e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types)

@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
 #include "args.h"
@@ -10,12 +11,17 @@
 #include "output/document.h"
 #include "output/json_out.h"
 #include "term/message.h"
+#include "term/term.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of an object for people. */
+#define LINE_BYTES   100u
+#define FIELDS_SHOWN 100u
 
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret)
 {
@@ -72,6 +78,28 @@ static bool is_frozen(const struct cli_dump *d, const struct gcd_paths *p, uint3
     return frozen;
 }
 
+/* The fields of OBJECT as a debugger shows them: "Order { Id = 4711 }", a line for each where that
+ * is too long. */
+static void print_object(const struct cli_dump *d, uint32_t object, struct answer *fields)
+{
+    const char *type = gcd_names_get(d->names, gcd_graph_node_type(d->graph, object));
+    size_t all = answer_plain_rows(fields), n = all < FIELDS_SHOWN ? all : FIELDS_SHOWN,
+           length = strlen(type) + 4;
+    for (size_t i = 0; i < n; i++)
+        length += strlen(answer_value_line(fields, i)) + 2;
+    bool wraps = length > LINE_BYTES;
+    cli_print_sanitized(stdout, type);
+    printf(" {");
+    for (size_t i = 0; i < n; i++) {
+        printf(wraps ? "\n  " : " ");
+        cli_print_sanitized(stdout, answer_value_line(fields, i));
+        printf(i + 1 < all ? "," : "");
+    }
+    if (n < all)
+        printf("\n  (%s more)", GCD_DIGITS(all - n));
+    printf(wraps ? "\n}\n" : " }\n");
+}
+
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d,
                                const struct gcd_paths *p, uint32_t object)
 {
@@ -86,10 +114,14 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
         .folds = cli_folds(args),
     };
     struct gcd_error err = GCD_ERROR_INIT;
-    struct cli_titled titled = { .key = "paths" };
-    gcd_status st = answer_object_paths(&of, &titled.answer, &err);
+    struct cli_titled titled[] = { { .key = "paths" }, { .key = "fields" } };
+    gcd_status st = answer_object_paths(&of, &titled[0].answer, &err);
+    if (st == GCD_OK)
+        st = answer_object_values(d->session, &context, object, &titled[1].answer, &err);
     char number[ANSWER_OBJECT_BYTES];
-    if (st == GCD_OK && answer_plain_rows(titled.answer) == 0)
+    if (st == GCD_OK && titled[1].answer != NULL && !args->view.json && !args->view.csv)
+        print_object(d, object, titled[1].answer);
+    if (st == GCD_OK && answer_plain_rows(titled[0].answer) == 0)
         cli_say(d->subject, "no root leads to the object %s, a %s%s%s",
                 answer_object_text(d->graph, object, number),
                 gcd_names_get(d->names, gcd_graph_node_type(d->graph, object)),
@@ -99,7 +131,9 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     enum cli_exit e =
         st != GCD_OK
             ? cli_fail(d->subject, &err)
-            : cli_print_answers(args, d, args->view.json ? json_head(d, &of) : NULL, &titled, 1);
-    answer_free(titled.answer);
+            : cli_print_answers(args, d, args->view.json ? json_head(d, &of) : NULL, titled,
+                                args->view.json && titled[1].answer != NULL ? 2 : 1);
+    answer_free(titled[0].answer);
+    answer_free(titled[1].answer);
     return e;
 }

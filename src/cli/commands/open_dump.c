@@ -221,7 +221,8 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
         [CLI_VALUES_RAW] = GCD_SHOW_RAW,
     };
     struct gcd_values_view view = { .values = d->dump != NULL ? gcd_dump_values(d->dump) : NULL,
-                                    .show = shows[args->view.values] };
+                                    .show = shows[args->view.values],
+                                    .memory = d->input };
     if (e == CLI_DONE)
         gcd_session_use_values(d->session, &view);
     return e == CLI_DONE ? find_sites(args, d) : e;

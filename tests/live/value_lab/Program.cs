@@ -4,6 +4,7 @@
 //     ValueLab churn N [collect]   pairs {text "pair-K-…", K bytes}, of which a tenth is replaced again and again; with "collect" it forces compacting
 //                                  collections.  The size of the bytes is in a dump, so it tells which text is right
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
+//     ValueLab orders N             N orders with fields of all kinds in one array; prints a line with the values of each
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
 //
 // It prints "open" when everything is there, and ends with its standard input.
@@ -62,6 +63,7 @@ static class Program
 {
     static Shelves? s_shelves;
     static Pair[] s_pairs = [];
+    static Order[] s_orders = [];
     static string[] s_texts = [];
     static byte[]?[] s_garbage = [];
 
@@ -75,6 +77,17 @@ static class Program
             Console.WriteLine("open");
             Console.In.ReadToEnd();
             GC.KeepAlive(s_shelves);
+            return;
+        }
+        if (args[0] == "orders")
+        {
+            var r = new Random(41);
+            s_orders = [.. Enumerable.Range(1, n).Select(i => Order.Make(i, r))];
+            foreach (var (number, order) in s_orders.Select((o, i) => (i, o)))
+                order.Print(Console.Out, number);
+            Console.WriteLine("open");
+            Console.In.ReadToEnd();
+            GC.KeepAlive(s_orders);
             return;
         }
         if (args[0] == "still")

@@ -13,6 +13,7 @@
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/keys.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
@@ -28,6 +29,10 @@ const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
  * other thread uses S yet. */
 void gcd_session_use_values(struct gcd_session *s, const struct gcd_values_view *view);
 struct gcd_values_view gcd_session_values(const struct gcd_session *s);
+/* [gcd_image_numbers_new] The values in the objects of a memory image, for all fields, as far as
+ * they may be seen; *RET NULL: there are none.  One thread at a time. */
+GCD_MUST_CHECK gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
+                                              struct gcd_error *err);
 
 /* The sites by line and type, with the origins below; NULL = it has none. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,

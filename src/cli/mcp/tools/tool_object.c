@@ -14,6 +14,8 @@
 
 /* Most roots and handles listed for one object. */
 #define HOLDERS_SHOWN 10u
+/* Most fields with their values. */
+#define VALUES_SHOWN 50u
 
 /* ---- object ---- */
 
@@ -102,6 +104,27 @@ static enum mcp_outcome put_facts(struct mcp_call *c, const struct gcd_dominator
     return e == MCP_DONE ? put_elements(c, node) : e;
 }
 
+/* The first fields of NODE with their values, if the operator lets clients see values. */
+static enum mcp_outcome put_values(struct mcp_call *c, uint32_t node)
+{
+    struct gcd_context context = mcp_context(c, "reading values");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer *a;
+    if (answer_object_values(c->heap->d.session, &context, node, &a, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    if (a == NULL)
+        return MCP_DONE;
+    json_t *fields = json_array();
+    size_t n = answer_plain_rows(a);
+    bool ok = render_ready(a);
+    for (size_t i = 0; i < n && i < VALUES_SHOWN && ok; i++)
+        ok = json_array_append_new(fields, mcp_row(c, a, i)) == 0;
+    answer_free(a);
+    mcp_put(c->out, "values", fields);
+    cli_json_count(c->out, "value_count", n);
+    return ok ? MCP_DONE : mcp_no_memory(c);
+}
+
 /* The requested one of the three lists, and the lengths of all. */
 static gcd_status neighbours(struct mcp_call *c, uint32_t node, struct gcd_node_list *ret,
                              struct gcd_error *err)
@@ -153,6 +176,8 @@ static enum mcp_outcome run_object(struct mcp_call *c)
     if (e == MCP_DONE)
         e = put_facts(c, d, node);
     if (e == MCP_DONE)
+        e = put_values(c, node);
+    if (e == MCP_DONE)
         e = mcp_status(c, neighbours(c, node, &list, &err), &err);
     if (e != MCP_DONE)
         return e;
@@ -177,14 +202,15 @@ const struct mcp_tool mcp_object = {
     "One object",
     "What an object is, what it retains, which object dominates it, the roots that hold it, and "
     "the objects that refer to it, that it refers to, or that it dominates, with the field of the "
-    "reference where it is certain.",
+    "reference where it is certain; with --show-values its fields with their values.",
     object_args,
     "* module:s? alive:b generation:s? elements:s? dominator{*}? roots[] root_count:i "
     "dependent_handle_count:i referred_by_count:i refers_to_count:i "
-    "dominates_count:i list:s objects[*]",
+    "dominates_count:i list:s values[*]~ value_count:i~ objects[*]",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_object,
-    { &answer_objects_shape, &answer_objects_shape, &answer_neighbours_shape }
+    { &answer_objects_shape, &answer_objects_shape, &answer_object_values_shape,
+      &answer_neighbours_shape }
 };
 
 /* ---- tree ---- */

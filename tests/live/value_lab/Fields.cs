@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Objects with fields of all kinds whose values are read, and what the program itself says of them.
+using System.Globalization;
+
+namespace ValueLab;
+
+enum State : byte { New, Paid, Failed = 200 }
+
+[Flags]
+enum Rights : long { None = 0, Read = 1, Write = 2, ReadWrite = 3, Delete = 4, Share = 8, Owner = 1L << 40, Odd = long.MinValue }
+
+enum Level { Low = -5, High = 5 }
+
+struct Money
+{
+    public decimal Amount;
+    public State Of;
+}
+
+class Document
+{
+    public DateTime Due;
+    public long Version;
+}
+
+sealed class Box<T>(T content)
+{
+    public T Content = content;
+}
+
+sealed class Order : Document
+{
+    public int Id { get; set; }
+    public State State;
+    public Rights Rights;
+    public Level Level;
+    public DayOfWeek Day;               // of another module
+    public bool Done;
+    public char Sign;
+    public sbyte Tiny;
+    public ushort Small;
+    public ulong Large;
+    public float Rate;
+    public double Weight;
+    public nint Handle;
+    public TimeSpan Took;
+    public DateTimeOffset Made;
+    public DateOnly Birthday;
+    public TimeOnly Noon;
+    public Guid Key;
+    public decimal Price;
+    public int? MaybeInt;
+    public State? MaybeState;
+    public DateTime? MaybeDue;
+    public DateTimeOffset? MaybeMade;
+    public Guid? MaybeKey;
+    public decimal? MaybePrice;
+    public bool? MaybeDone;
+    public DayOfWeek? MaybeDay;
+    public TimeOnly? MaybeNoon;
+    public Money Total;                 // is not read
+    public string? Customer;
+    public object? Tag;                 // a boxed value
+    public Box<DateTime>? BoxedDue;
+    public Box<State>? BoxedState;
+    public Box<int>? BoxedInt;
+    public Box<Guid>? BoxedKey;
+    public Order? Next;
+
+    static DateTime Date(Random r) => new(r.NextInt64(DateTime.MaxValue.Ticks + 1) / (r.Next(2) == 0 ? 1 : 10_000_000) * (r.Next(2) == 0 ? 1 : 1), (DateTimeKind)r.Next(3));
+
+    static decimal Decimal(Random r) => new(r.Next(int.MinValue, int.MaxValue), r.Next(3) == 0 ? r.Next() : 0, r.Next(3) == 0 ? r.Next() : 0, r.Next(2) == 0, (byte)r.Next(29));
+
+    static DateTimeOffset Offset(Random r)
+    {
+        var minutes = r.Next(-14 * 60, 14 * 60 + 1);
+        return new(new DateTime(r.NextInt64(TimeSpan.TicksPerDay * 2, DateTime.MaxValue.Ticks - TimeSpan.TicksPerDay * 2)), TimeSpan.FromMinutes(minutes));
+    }
+
+    static Guid NewKey(Random r)
+    {
+        var bytes = new byte[16];
+        r.NextBytes(bytes);
+        return new Guid(bytes);
+    }
+
+    static Rights NewRights(Random r) => (Rights)(r.Next(4) == 0 ? r.NextInt64() : r.Next(16)) | (r.Next(8) == 0 ? Rights.Owner : 0) | (r.Next(8) == 0 ? Rights.Odd : 0);
+
+    public static Order Make(int id, Random r)
+    {
+        bool Some() => r.Next(3) > 0;
+        return new Order
+        {
+            Id = id * (r.Next(2) * 2 - 1), Due = Date(r), Version = r.NextInt64(long.MinValue, long.MaxValue), State = (State)(r.Next(4) == 3 ? 200 : r.Next(4)), Rights = NewRights(r),
+            Level = (Level)(r.Next(3) * 5 - 5), Day = (DayOfWeek)r.Next(8), Done = Some(), Sign = (char)r.Next(33, 127), Tiny = (sbyte)r.Next(-128, 128), Small = (ushort)r.Next(65536),
+            Large = (ulong)r.NextInt64(long.MinValue, long.MaxValue), Rate = r.NextSingle() * 1000, Weight = r.NextDouble() * 1e10, Handle = (nint)r.NextInt64(), Took = new(r.NextInt64(long.MinValue, long.MaxValue) / (Some() ? 1000 : 1)),
+            Made = Offset(r), Birthday = DateOnly.FromDateTime(Date(r)), Noon = TimeOnly.FromDateTime(Date(r)), Key = NewKey(r), Price = Decimal(r),
+            MaybeInt = Some() ? r.Next() : null, MaybeState = Some() ? State.Failed : null, MaybeDue = Some() ? Date(r) : null, MaybeMade = Some() ? Offset(r) : null, MaybeKey = Some() ? NewKey(r) : null,
+            MaybePrice = Some() ? Decimal(r) : null, MaybeDone = Some() ? Some() : null, MaybeDay = Some() ? DayOfWeek.Friday : null, MaybeNoon = Some() ? TimeOnly.FromDateTime(Date(r)) : null,
+            Customer = Some() ? $"customer {id}" : null,
+            Tag = r.Next(8) switch { 0 => id, 1 => State.Failed, 2 => Date(r), 3 => NewKey(r), 4 => Decimal(r), 5 => NewRights(r), 6 => 'x', _ => null },
+            BoxedDue = new(Date(r)), BoxedState = new(State.Paid), BoxedInt = new(id), BoxedKey = new(NewKey(r)),
+        };
+    }
+
+    // As gcdumpc writes a value.
+    static string Text(object? value)
+    {
+        const string Seconds = "yyyy-MM-dd HH:mm:ss.FFFFFFF";
+        var c = CultureInfo.InvariantCulture;
+        static string Short(string s) => s.Contains('.') && s.LastIndexOf('.') > s.LastIndexOf(':') ? s.TrimEnd('0') : s;
+        return value switch
+        {
+            null => "null",
+            DateTime d => d.ToString(Seconds, c) + d.Kind switch { DateTimeKind.Utc => "Z", DateTimeKind.Local => " local", _ => "" },
+            DateTimeOffset d => d.ToString(Seconds + "zzz", c),
+            TimeSpan t => Short(t.ToString("c", c)),
+            DateOnly d => d.ToString("yyyy-MM-dd", c),
+            TimeOnly t => t.ToString("HH:mm:ss.FFFFFFF", c),
+            bool b => b ? "true" : "false",
+            char x => $"'{x}'",
+            string s => $"\"{s}\"",
+            float f => ((double)f).ToString("R", c),
+            IFormattable f => f.ToString(null, c),
+            _ => "?",
+        };
+    }
+
+    // One line for each: the number, and for each field its name and value.
+    public void Print(TextWriter to, int number)
+    {
+        to.Write(number);
+        foreach (var field in typeof(Order).GetFields(System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.Public | System.Reflection.BindingFlags.NonPublic))
+        {
+            var value = field.GetValue(this);
+            var name = field.Name.StartsWith('<') ? field.Name[1..field.Name.IndexOf('>')] : field.Name;
+            var content = value?.GetType().GetField("Content")?.GetValue(value);
+            if (value is not (Order or Money))
+                to.Write($"\t{name}={Text(content ?? value)}");
+        }
+        to.WriteLine();
+    }
+}
