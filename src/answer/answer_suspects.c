@@ -404,7 +404,7 @@ static bool put_sites(struct answer *a, const struct answer_of_suspects *of,
 uint32_t answer_suspect_collection(const struct answer_of_suspects *of, const struct gcd_suspect *s)
 {
     const struct gcd_collections *c;
-    if (s->kind == GCD_SUSPECT_OBJECT && s->collection != NULL)
+    if ((s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_DESIGN) && s->collection != NULL)
         return s->node;
     if (s->kind != GCD_SUSPECT_TYPE || s->path_count < 2 ||
         gcd_session_collections(of->session, NULL, &c, NULL) != GCD_OK)

@@ -114,7 +114,9 @@ class Values(LiveTest):
                 self.assertEqual(found, wanted)
                 notes = json.loads(self.gcdumpc(*leaks, "--json").stdout)["notes"]    # it cannot grow
                 self.assertTrue(any("Frozen" in note["sentence"] for note in notes), notes)
-                self.assertRegex(self.gcdumpc(*leaks, "--show-values").stdout, r'\n +\d+ keys, such as "user:tenant-3/')
+                text = self.gcdumpc(*leaks, "--show-values").stdout
+                self.assertRegex(text, r'\n +\d+ keys, such as "user:tenant-3/')
+                self.assertRegex(text, r'\nNote: [^\n]*(\n +[^\n]*)*Frozen[^\n]*(\n +[^\n]*)*\n +500 keys, such as "user:tenant-3/frozen-')
                 self.assertRegex(self.gcdumpc("leaks", "--pid", target.pid, *leaks[2:], "--show-values").stdout, r"\n +\d+ keys, such as ")
 
     def test_values_are_kept_only_if_they_are_asked_for(self):

@@ -263,6 +263,21 @@ static bool print_memory(const struct leaks *l)
     return ok;
 }
 
+/* The keys of the collection that note S is about, if they may be seen. */
+static bool print_keys(const struct leaks *l, const struct gcd_suspect *s)
+{
+    struct answer_of_suspects of = asked(l, l->suspects);
+    struct answer *groups = answer_new(NULL, &answer_keys_shape);
+    const char *keys = NULL;
+    bool ok = groups != NULL && answer_suspect_keys(&of, s, groups, &keys, NULL) == GCD_OK;
+    if (ok && keys != NULL) {
+        printf("%*s", 5, "");
+        ok = print_wrapped(5, keys);
+    }
+    answer_free(groups);
+    return ok;
+}
+
 static bool print_notes(const struct leaks *l)
 {
     bool ok = true;
@@ -276,6 +291,7 @@ static bool print_notes(const struct leaks *l)
         const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
         fputs("\nNote:", stdout);
         ok = print_wrapped(5, s->sentence);
+        ok = ok && print_keys(l, s);
         printf("%*s", 5, "");
         ok = print_wrapped(5, s->advice) && ok;
     }
