@@ -121,6 +121,7 @@ class NoRecording(BadInput):
     def test_files_that_have_to_be_unpacked_first_and_other_memory(self):
         no_events = NOT_A_TRACE.rpartition("|")[2].removesuffix(")")            # info --events
         self.data_refused("packed", b"\x28\xb5\x2f\xfd" + b"\xff" * 1000, rf"(is compressed with zstd: zstd -dc FILE .*|the zstd data (are damaged|end early): .*|{no_events})")
+        self.data_refused("packed.gz", b"\x1f\x8b" + b"\xff" * 1000, r"the gzip data are damaged: .*")
         for program, magic in (("lz4", b"\x04\x22\x4d\x18"), ("xz", b"\xfd7zXZ\0"), ("bzip2", b"BZh9")):
             self.data_refused("packed", magic + bytes(1000), rf"(is compressed with {program}: {program} -dc FILE \| gcdumpc COMMAND - reads it|{no_events})")
         self.data_refused("dmp", b"MDMP\x93\xa7" + bytes(1000), f"(is a memory dump of Windows; .* core files of Linux can be read|{no_events})")

@@ -72,8 +72,8 @@ static int compare(const void *pa, const void *pb)
     return a->version < b->version ? -1 : a->version > b->version;
 }
 
-/* Reads the whole input.  ERR tells what ended the trace, INPUT_ERR what is wrong with the gzip
- * data around it. */
+/* Reads the whole input.  ERR tells what ended the trace, INPUT_ERR what is wrong with the
+ * compressed data around it. */
 static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
                               struct gcd_error *err)
 {
@@ -180,6 +180,8 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     const char *subject = cli_input_name(args);
     struct gcd_trace_info info;
     gcd_trace_get_info(trace, &info);
+    if (info.ptr_bytes == 0 && st == GCD_E_TRUNCATED && input_err->code != GCD_OK)
+        return cli_fail(subject, input_err); /* why there is no more */
     if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO ||
         st == GCD_E_NOMEM)
         return cli_fail(subject, err);
