@@ -51,10 +51,8 @@ struct meta_region meta_find_streams(struct meta_tables *t, struct meta_window *
         if (s.off > r.n || s.n > r.n - s.off)
             meta_fail(t->w, GCD_E_FORMAT, r.off, "a stream leads out of the metadata");
         s.off += r.off;
-        if (strcmp(name, "#~") == 0)
+        if (strcmp(name, "#~") == 0 || strcmp(name, "#-") == 0)
             tables = s;
-        else if (strcmp(name, "#-") == 0)
-            meta_fail(t->w, GCD_E_UNSUPPORTED, s.off, "the metadata are of edit and continue");
         else if (strcmp(name, "#Pdb") == 0)
             t->pdb = s;
         else if (strcmp(name, "#Strings") == 0)
@@ -116,6 +114,18 @@ static void lay_out(struct meta_tables *t, struct meta_region r, uint64_t at, ui
                   "the tables are longer than what is there");
 }
 
+/* In the tables of edit and continue ("#-") others may say in which order the rows come.  The
+ * metadata of assemblies that are generated at run time have that name, too, but not these. */
+static bool is_edited(const struct meta_tables *t)
+{
+    static const uint8_t tables[] = { META_FIELD_PTR, META_METHOD_PTR,   META_PARAM_PTR,
+                                      META_EVENT_PTR, META_PROPERTY_PTR, META_EDIT_LOG };
+    uint64_t rows = 0;
+    for (size_t i = 0; i < sizeof tables; i++)
+        rows += t->table[tables[i]].rows;
+    return rows > 0;
+}
+
 void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_region r)
 {
     struct meta_region s = meta_find_streams(t, w, r);
@@ -134,7 +144,7 @@ void meta_tables_open(struct meta_tables *t, struct meta_window *w, struct meta_
     }
     if (heaps & EXTRA_DATA)
         at += 4;
-    if (t->table[META_FIELD_PTR].rows > 0)
+    if (is_edited(t))
         meta_fail(w, GCD_E_UNSUPPORTED, s.off, "the metadata are of edit and continue");
     if (w->st == GCD_OK)
         lay_out(t, s, at, heaps);

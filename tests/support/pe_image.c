@@ -110,7 +110,7 @@ static void put_metadata(struct pe_image *p, struct tb_bytes *b)
             tb_put(&tables, p->rows[i].p, p->rows[i].n);
     size_t at = 16 + 12 + 4 + 12 + 20 + 16 + 16; /* the root and four stream headers */
     tb_put(b, "BSJB\1\0\1\0\0\0\0\0\14\0\0\0v4.0.30319\0\0\0\0\4\0", 32);
-    put_stream(b, at, tables.n, "#~");
+    put_stream(b, at, tables.n, p->in_memory ? "#-" : "#~");
     at += tables.n;
     put_stream(b, at, p->strings.n, "#Strings");
     at += p->strings.n;

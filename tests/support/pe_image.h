@@ -25,6 +25,7 @@ struct pe_image {
     /* the data of an entry of the debug directory for embedded symbols; n = 0: none */
     struct tb_bytes embedded;
     uint32_t extra_rows; /* added to the declared row count of each table */
+    bool in_memory;      /* the tables have the name that those of a generated assembly have */
     /* the pieces */
     struct tb_bytes strings, blobs, guids, rows[64];
     uint32_t row_count[64];

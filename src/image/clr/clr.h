@@ -100,6 +100,7 @@ struct clr_module {
     const char *path, *assembly;
     uint8_t mvid[16], token[8];
     bool has_token, named; /* its metadata could be read */
+    bool is_dynamic;       /* it was generated at run time */
     uint32_t used;         /* types that need it for their names */
     bool replaced;         /* only files of other builds were found */
 };

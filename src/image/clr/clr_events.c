@@ -182,13 +182,15 @@ static gcd_status give_runtime(struct clr_events *e, struct gcd_event *ret)
     return give_put(e, GCD_EV_RUNTIME_INFO, 0, &w, ret);
 }
 
+#define MODULE_DYNAMIC 4u /* ModuleFlags */
+
 static gcd_status give_module(struct clr_events *e, struct gcd_event *ret)
 {
     const struct clr_module *m = &e->c->modules[e->next++];
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
     gcd_put_le(&w, m->id, 8);
     gcd_put_le(&w, m->id, 8); /* the assembly: one a module */
-    gcd_put_le(&w, 0, 8);     /* flags */
+    gcd_put_le(&w, m->is_dynamic ? MODULE_DYNAMIC : 0, 8);
     put_text(&w, m->path);
     put_text(&w, "");
     gcd_put_le(&w, 0, 2);

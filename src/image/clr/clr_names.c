@@ -40,22 +40,34 @@ static gcd_status keep_module(struct clr *c, const struct clr_module *m, struct 
     return GCD_OK;
 }
 
-static gcd_status add_module(struct clr *c, uint64_t id, struct gcd_error *err)
+static bool is_new_module(const struct clr *c, uint64_t id)
 {
-    if (id == 0 || gcd_idmap_get(&c->module_by_id, id) != GCD_IDMAP_NONE ||
-        c->module_count == MODULES_MAX)
-        return GCD_OK;
-    struct clr_module m = { .id = id, .path = "", .assembly = "" };
+    return id != 0 && gcd_idmap_get(&c->module_by_id, id) == GCD_IDMAP_NONE &&
+           c->module_count < MODULES_MAX;
+}
+
+static gcd_status read_module(struct clr *c, uint64_t id, struct clr_module *ret,
+                              struct gcd_error *err)
+{
     uint64_t path = 0;
+    *ret = (struct clr_module){ .id = id, .path = "", .assembly = "" };
     if (c->layout.module_path != 0) {
         path = image_u64(c->image, id + c->layout.module_path);
     } else {
         uint64_t pe = image_u64(c->image, id + c->layout.module_pe);
         path = image_u64(c->image, image_u64(c->image, pe + PE_IMAGE) + PE_IMAGE_PATH);
     }
-    GCD_TRY(image_text(c->image, path, PATH_UNITS, &m.path, err));
     if (c->layout.module_base != 0)
-        m.base = image_u64(c->image, id + c->layout.module_base);
+        ret->base = image_u64(c->image, id + c->layout.module_base);
+    return image_text(c->image, path, PATH_UNITS, &ret->path, err);
+}
+
+static gcd_status add_module(struct clr *c, uint64_t id, struct gcd_error *err)
+{
+    struct clr_module m;
+    if (!is_new_module(c, id))
+        return GCD_OK;
+    GCD_TRY(read_module(c, id, &m, err));
     return keep_module(c, &m, err);
 }
 
@@ -138,7 +150,10 @@ static bool open_dynamic(struct clr *c, const struct clr_module *module, struct 
 {
     uint32_t off = c->layout.module_dynamic;
     uint64_t at = off != 0 ? image_u64(c->image, module->id + off) : 0;
-    return at != 0 && is_metadata(c, at + 4) && open_at(c, at + 4, image_u32(c->image, at), ret);
+    if (at == 0 || !is_metadata(c, at + 4) || !open_at(c, at + 4, image_u32(c->image, at), ret))
+        return false;
+    ret->is_dynamic = true;
+    return true;
 }
 
 bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
@@ -270,6 +285,21 @@ bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct cl
     return false;
 }
 
+/* LIST[N]: the types of a module that were met. */
+static gcd_status name_by_metadata(struct clr *c, struct clr_module *module,
+                                   const struct clr_of_module *list, size_t n,
+                                   struct clr_metadata *m, struct gcd_error *err)
+{
+    module->is_dynamic = m->is_dynamic;
+    GCD_TRY(identify(c, module, m->m, err));
+    if (m->is_dynamic && module->path[0] == '\0')
+        module->path = module->assembly; /* as the runtime tells it */
+    for (size_t i = 0; i < n; i++)
+        GCD_TRY(name_definition(c, m->m, &c->types[list[i].type], err));
+    GCD_TRY(clr_static_fields(c, module, list, n, m->m, err));
+    return clr_name_methods(c, module, m->m, err);
+}
+
 static gcd_status name_module(struct clr *c, const struct clr_of_module *list, size_t n,
                               struct gcd_error *err)
 {
@@ -283,15 +313,35 @@ static gcd_status name_module(struct clr *c, const struct clr_of_module *list, s
         c->gaps.unread_modules++;
         return GCD_OK;
     }
-    gcd_status st = identify(c, &c->modules[number], m.m, err);
-    for (size_t i = 0; i < n && st == GCD_OK; i++)
-        st = name_definition(c, m.m, &c->types[list[i].type], err);
-    if (st == GCD_OK)
-        st = clr_static_fields(c, &c->modules[number], list, n, m.m, err);
-    if (st == GCD_OK)
-        st = clr_name_methods(c, &c->modules[number], m.m, err);
+    gcd_status st = name_by_metadata(c, &c->modules[number], list, n, &m, err);
     clr_metadata_close(c, &m);
     return st;
+}
+
+/* A module of which no type was met.  Its metadata must be in the image: a file could be of another
+ * build. */
+static gcd_status name_further_module(struct clr *c, uint64_t id, struct gcd_error *err)
+{
+    struct clr_module module;
+    struct clr_metadata m;
+    if (!is_new_module(c, id))
+        return GCD_OK;
+    GCD_TRY(read_module(c, id, &module, err));
+    if (!clr_metadata_open(c, &module, &m))
+        return GCD_OK;
+    gcd_status st = name_by_metadata(c, &module, NULL, 0, &m, err);
+    clr_metadata_close(c, &m);
+    return st == GCD_OK ? keep_module(c, &module, err) : st;
+}
+
+/* The module of System.Object: what extends nothing and is no interface; 0 = not met. */
+static uint64_t core_module(const struct clr *c)
+{
+    for (size_t i = 0; i < c->type_count; i++)
+        if (c->types[i].known && !c->types[i].is_free && c->types[i].parent == 0 &&
+            c->types[i].base_bytes != 0)
+            return c->types[i].module;
+    return 0;
 }
 
 /* Opens each module once. */
@@ -318,6 +368,8 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
             st = gcd_check_canceled(c->context->cancel, err);
     }
     gcd_mem_free(&c->alloc, list, (c->type_count + 1) * sizeof *list);
+    if (st == GCD_OK)
+        st = clr_each_assembly(c, core_module(c), name_further_module, err);
     return st;
 }
 
