@@ -150,6 +150,8 @@ struct gcd_suspect {
     size_t advice_condition;
     /* what one dump shows and cannot show about it: one sentence, "" = nothing; static */
     const char *evidence;
+    /* nothing but its size speaks against it: an index, a cache or a leak */
+    bool size_only;
     const char *place; /* where it is: "SessionStore._byUser" */
     const char *what;  /* what there is of it: "5,041 Session, 2.1 KiB each" */
     /* suspects of the same objects that are not in the list; the sentence has a clause for each */

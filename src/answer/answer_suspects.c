@@ -55,7 +55,7 @@ static const struct answer_column suspect_columns[] = {
     COLUMN("number", "No.", ANSWER_COUNT),
     FIELD("kind", ANSWER_TEXT),
     DETAIL("title", ANSWER_TEXT),
-    COLUMN("place", "Suspect", ANSWER_TEXT),
+    COLUMN("place", "Where", ANSWER_TEXT),
     FIELD("objects", ANSWER_COUNT),
     DETAIL("shallow_bytes", ANSWER_BYTES),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
@@ -79,6 +79,7 @@ static const struct answer_column suspect_columns[] = {
     DETAIL("label", ANSWER_TEXT),
     FIELD("advice", ANSWER_TEXT),
     FIELD("evidence", ANSWER_TEXT),
+    DETAIL("size_only", ANSWER_FLAG),
     DETAIL("collection", ANSWER_TEXT),
     DETAIL("elements", ANSWER_COUNT),
     DETAIL("elements_at_least", ANSWER_COUNT),
@@ -459,6 +460,7 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
         if (of->older != NULL)
             answer_suspect_growth(a, of, s);
         answer_text(a, "what", s->what);
+        answer_flag(a, "size_only", s->size_only);
         answer_flag(a, "overlaps", s->overlaps);
         put_place(a, of, s);
         answer_text(a, "sentence", s->sentence);

@@ -224,13 +224,11 @@ gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_
     return GCD_OK;
 }
 
-gcd_status gcd_session_healthy_text(struct gcd_session *s, const struct gcd_context *call,
-                                    char ret[GCD_HEALTHY_BYTES], struct gcd_error *err)
+gcd_status gcd_session_headline(struct gcd_session *s, const struct gcd_context *call,
+                                char ret[GCD_HEADLINE_BYTES], struct gcd_error *err)
 {
     GCD_TRY(need(s, PART_BIT(PART_LARGEST), call, err));
-    ret[0] = '\0';
-    if (gcd_suspects_count(s->suspects) == 0)
-        gcd_suspects_healthy_text(s->graph, s->names, s->origins, s->suspects, s->largest, ret);
+    gcd_suspects_headline(s->graph, s->names, s->origins, s->suspects, s->largest, ret);
     return GCD_OK;
 }
 

@@ -35,7 +35,7 @@ class Bar(PageTest):
         self.assertEqual(page.texts("#summary .memory-bar .legend > span"),
                          ["live objects 29.0 MiB", "not reachable 1.0 MiB",
                           "Not known: free between objects; dead or unused; native or unknown; files; shared memory"])
-        self.assertEqual(self.pieces(), ["Suspect 1 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
+        self.assertEqual(self.pieces(), ["SessionStore 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
                                          "Not reachable 1.0 MiB, 3.3 %"])
         self.assertIn("80.0 % of the heap (24.0 MiB)", page.text("#summary .answers"))
         self.assertEqual(page.texts("#summary .answers .advice"), ["If it grows, look in SessionStore for why it still keeps Session objects."])
@@ -112,7 +112,7 @@ class Colours(PageTest):
         self.assertEqual(page.count("#summary .answers .swatch"), 1)
         self.assertNotIn("Suspect 2", page.text("#summary .answer-bar"))
         page.click("#summary .actions a", 0)
-        self.assertEqual(page.text("#panel h2"), "Suspect 1: one object")
+        self.assertEqual(page.text("#panel h2"), "Large holder 1: one object")
 
 
 class Actions(PageTest):
@@ -193,13 +193,14 @@ class SuspectsFirst(PageTest):
         said = json.loads(self.done("leaks", "x.gclog", "--json").out)["suspects"]
         for width in (1400, 390):
             page = self.leaks("x.gclog", width=width)
-            self.assertEqual(page.texts("#sections a")[:4], ["Suspects", "Summary", "Map", "Types"])
-            self.assertEqual(page.text("main > section h2"), "Suspects")
+            self.assertEqual(page.texts("#sections a")[:4], ["Large holders", "Summary", "Map", "Types"])
+            self.assertEqual(page.text("main > section h2"), "Large holders")
+            self.assertIn("1 large holder: SessionStore, 24.0 MiB", page.text("#suspects .headline"))
             text = page.text("#suspects")
             for suspect in said:
                 self.assertEqual(text.count(suspect["sentence"]), 1)
                 self.assertIn(suspect["advice"], text)
-            self.assertTrue(text.startswith("Suspects?"), text)
+            self.assertTrue(text.startswith("Large holders?"), text)
             self.assertLess(text.index("Not verified."), text.index(said[0]["sentence"]))
             top = page.run("document.querySelector('#suspects article p').getBoundingClientRect().top")
             self.assertLess(top, 400)

@@ -4,6 +4,7 @@
     only(SCENARIO, WORDS ..., kind=)            the same, and there is no other suspect
     finding(SCENARIO, WORDS ..., kind=)         some suspect or finding has all WORDS
     note(SCENARIO, WORDS ...)                   a note has all WORDS, and there is no suspect
+    large(SCENARIO, WORDS ...)                  some suspect has all WORDS, and nothing but their size speaks against any
     waiting(SCENARIO, WORDS ...)                what calls wait for has all WORDS, and there is no suspect
 
 NEVER: words that no suspect's sentence, advice or path may have.
@@ -30,7 +31,7 @@ def _line(what):
     return add
 
 
-first, only, finding, note, waiting = map(_line, ("first", "only", "finding", "note", "waiting"))
+first, only, finding, note, large, waiting = map(_line, ("first", "only", "finding", "note", "large", "waiting"))
 
 
 def whole(word):
@@ -204,18 +205,23 @@ only("library-event", "3,000 NetworkAddressChangedEventHandler", r"NetworkChange
 only("tenant-caches", r"Tenants\.Instance", "60 Lazy<", r"about 300 Tenants\.Report", r"Look in Tenants\.ReportCache for what adds")
 only("observer-chain", r"Prices\.Quotes", "3,000", r"Prices\.Chart", r"Prices\.Where\.Sink", never=COMPILER)
 only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dictation", never=("16 Dictation",))
+large("large-index", r"field _terms of one SearchIndex", "20,000", "If all of it is needed, nothing is wrong")
+large("large-world", r"field _sprites of one World", r"Sprite\[\]", "If all of it is needed, nothing is wrong")
+large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
+large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit")
 
 
 def problems(expectation, said):
     """Why what gcdumpc SAID does not meet the EXPECTATION; empty if it does."""
     what, suspects = expectation.what, said["suspects"]
     beside = what in ("note", "waiting")
+    accused = [f"only its size: {s['sentence']}" for s in suspects if what == "large" and not s.get("size_only")]
     found = said["notes" if what == "note" else "waiting"] if beside else suspects
     if not found:
-        return ["no " + (what if beside or what == "finding" else "suspect")]
+        return ["no " + (what if beside or what in ("finding", "large") else "suspect")]
     each = [_problems(expectation, f) for f in (found[:1] if what in ("first", "only") else found)]
     others = suspects[0 if beside else 1:] if beside or what == "only" else []
-    return min(each, key=len) + [f"another suspect: {s['sentence']}" for s in others] + _never(expectation, suspects)
+    return min(each, key=len) + accused + [f"another suspect: {s['sentence']}" for s in others] + _never(expectation, suspects)
 
 
 def _said(one):

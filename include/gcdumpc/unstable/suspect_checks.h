@@ -65,11 +65,12 @@ GCD_MUST_CHECK gcd_status gcd_largest_consumer(const struct gcd_graph *g,
                                                const struct gcd_suspects *none,
                                                struct gcd_suspects **ret, struct gcd_error *err);
 
-/* What is said of a heap without suspects, with the same arguments: "Nothing looks like a leak.
- * Largest: Catalogue 2.1 MiB (6,000 Product)." */
-#define GCD_HEALTHY_BYTES 4096
-void gcd_suspects_healthy_text(const struct gcd_graph *g, const struct gcd_names *names,
-                               const struct gcd_origins *origins, const struct gcd_suspects *none,
-                               const struct gcd_suspects *largest, char ret[GCD_HEALTHY_BYTES]);
+/* What is said first of a heap: "Nothing looks like a leak. Largest: Catalogue 2.1 MiB (6,000
+ * Product).", or what the suspects are: "1 large holder: Carts._items, 1.8 MiB, 12 % of the heap
+ * (4,667 Cart)."  LARGEST: of a heap without suspects, the result of gcd_largest_consumer. */
+#define GCD_HEADLINE_BYTES 4096
+void gcd_suspects_headline(const struct gcd_graph *g, const struct gcd_names *names,
+                           const struct gcd_origins *origins, const struct gcd_suspects *all,
+                           const struct gcd_suspects *largest, char ret[GCD_HEADLINE_BYTES]);
 
 #endif

@@ -18,6 +18,7 @@ static void put_if_it_grows(struct suspect_words *s)
 {
     suspects_put(s, "If it grows, ");
     s->condition = s->n;
+    s->size_only = true;
 }
 
 /* What has no young element may have been built once. */
@@ -239,7 +240,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     }
     if (is_own_pool(s, x)) {
         suspects_put(s, "A pool keeps what was returned for the next peak. If it is too large, "
-                        "let it keep fewer.");
+                        "let it keep fewer. A second dump shows whether it still grows.");
         s->by_design = true;
         return;
     }
@@ -257,8 +258,10 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         put_if_needed(s, x);
     if (if_grows)
         put_if_it_grows(s);
-    if (kind == GCD_COLLECTION_ARRAY)
+    if (kind == GCD_COLLECTION_ARRAY) {
         suspects_put(s, "If all of it is needed, nothing is wrong; else ");
+        s->size_only = true;
+    }
     put_look_for(s, &x->pub, !if_grows && kind != GCD_COLLECTION_ARRAY);
     suspects_put(s, "%s", grows.before);
     put_it(s, &x->pub);
@@ -376,10 +379,12 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
         advise_collection(s, x);
     } else if (is_recent_cache(s, p)) {
         suspects_put(s, "A dictionary and a linked list of the same nodes are a cache of what was "
-                        "used last. If it is too large, lower its limit.");
+                        "used last. If it is too large, lower its limit. A second dump shows "
+                        "whether it still grows.");
         s->by_design = true;
     } else if (p->shallow_bytes >= p->bytes / 2) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");
+        s->size_only = true;
         put_look_for(s, p, false);
         suspects_put(s, "what makes ");
         put_it(s, p);

@@ -242,6 +242,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
         advice.condition = 0;
+        advice.size_only = false;
         say(&sentence, x, by);
         kinds[by->pub.kind].advise(&advice, by);
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
@@ -251,6 +252,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
         x->pub.kind = GCD_SUSPECT_DESIGN;
     x->pub.evidence = advice.by_design ? "" : evidence_of(x);
     x->pub.advice_condition = advice.condition;
+    x->pub.size_only = advice.size_only && by == x;
     GCD_TRY(keep_text(&place, &x->pub.place, err));
     GCD_TRY(keep_text(&what, &x->pub.what, err));
     GCD_TRY(keep_text(&sentence, &x->pub.sentence, err));

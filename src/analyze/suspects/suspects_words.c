@@ -230,9 +230,13 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
 
 /* ---- bytes and objects of a suspect ---- */
 
+/* Less than one part in so many is not worth a word. */
+#define NESTED_PART 100u
+
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    if (p->retained_bytes > p->bytes) {
+    if (p->retained_bytes > p->bytes &&
+        p->retained_bytes - p->bytes >= p->retained_bytes / NESTED_PART) {
         suspects_put(s, ", beside ");
         suspects_put_bytes(s, p->retained_bytes - p->bytes);
         suspects_put(s, " of other suspects in it");

@@ -7,7 +7,7 @@
 
 #include "analyze/suspects/suspects.h"
 
-#define SUSPECT_WORDS_BYTES ((size_t)GCD_HEALTHY_BYTES)
+#define SUSPECT_WORDS_BYTES ((size_t)GCD_HEADLINE_BYTES)
 /* Names are cut after this many bytes; nested generic arguments would bury the sentence. */
 #define SUSPECT_NAME_BYTES 160u
 
@@ -27,6 +27,7 @@ struct suspect_words {
     char text[SUSPECT_WORDS_BYTES];
     size_t n;
     size_t condition; /* an advice begins with so many bytes of a condition */
+    bool size_only; /* so says the advice: only if it grows, or is not needed, something is wrong */
     bool by_design; /* so says the advice: to be large is no fault, a second dump shows nothing new
                      */
 };

@@ -89,28 +89,27 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     const struct gcd_dominators *d;
     const struct gcd_paths *p;
     const struct gcd_suspects *s, *largest;
-    char size[CLI_NUMBER_BYTES], healthy[GCD_HEALTHY_BYTES], *text = NULL;
+    char size[CLI_NUMBER_BYTES], headline[GCD_HEADLINE_BYTES], *text = NULL;
     gcd_status st = gcd_session_paths_with_dominators(v->model->session, call, &d, &p, err);
     if (st == GCD_OK)
         st = gcd_session_suspects(v->model->session, call, &s, err);
     if (st == GCD_OK)
         st = gcd_session_largest_consumer(v->model->session, call, &largest, err);
     if (st == GCD_OK)
-        st = gcd_session_healthy_text(v->model->session, call, healthy, err);
+        st = gcd_session_headline(v->model->session, call, headline, err);
     if (st != GCD_OK)
         return st;
-    if (gcd_suspects_count(s) == 0) {
-        if (asprintf(&text, "%s\nSuspects retain %s or more.%s", healthy,
-                     cli_size(gcd_suspects_threshold(s), size),
-                     largest != NULL ? " The largest consumer:" : "") < 0)
-            text = NULL;
-        st = browse_add_text(v, text, err);
-        if (st != GCD_OK)
-            return st;
-    }
+    bool none = gcd_suspects_count(s) == 0;
+    if (asprintf(&text, none ? "%s\nSuspects retain %s or more.%s" : "%s", headline,
+                 cli_size(gcd_suspects_threshold(s), size),
+                 largest != NULL ? " The largest consumer:" : "") < 0)
+        text = NULL;
+    st = browse_add_text(v, text, err);
+    if (st != GCD_OK)
+        return st;
     size_t n = largest != NULL ? 1 : gcd_suspects_count(s);
     struct browse_section *list = add_parts(v, NULL, n, suspect_line);
-    list->what = "Suspect";
+    list->what = "What";
     if (gcd_suspects_count(s) == 0)
         add_parts(v, "Largest consumers by type", gcd_suspects_consumer_count(s), consumer_line);
     for (size_t i = 0; i < gcd_suspects_note_count(s) && st == GCD_OK; i++) {
@@ -159,7 +158,8 @@ gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *
                                struct gcd_error *err)
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
-    if (asprintf(&v->title, "Suspect %u: %s", v->subject + 1, gcd_suspect_kind_title(s->kind)) < 0)
+    if (asprintf(&v->title, "%s %u: %s", s->size_only ? "Large holder" : "Suspect", v->subject + 1,
+                 gcd_suspect_kind_title(s->kind)) < 0)
         v->title = NULL;
     if (v->title == NULL)
         return browse_no_memory(err);

@@ -39,7 +39,7 @@ struct leaks {
     const struct gcd_suspects *suspects;
     /* begins with the largest consumer; only without suspects; NULL = unknown */
     const struct gcd_suspects *largest;
-    char healthy[GCD_HEALTHY_BYTES]; /* "" with suspects */
+    char headline[GCD_HEADLINE_BYTES];
     const struct gcd_origins *origins;
     struct cli_unreachable unreachable;
     struct answer *jam; /* where many calls wait; NULL with --csv */
@@ -97,7 +97,7 @@ static bool print_and_free(struct answer *a)
     return ok;
 }
 
-/* Prints TEXT after INDENT columns already on the line, wrapped between words. */
+/* Prints TEXT after INDENT columns already on the line and a space, wrapped between words. */
 static bool print_wrapped(int indent, const char *text)
 {
     char *copy = strdup(text);
@@ -110,11 +110,11 @@ static bool print_wrapped(int indent, const char *text)
         if (end != NULL)
             *end = '\0';
         size_t w = cli_print_cut(NULL, word, SIZE_MAX);
-        bool fits = column + 1 + w <= columns || column <= (size_t)indent;
-        if (fits)
+        bool first = column <= (size_t)indent, fits = column + 1 + w <= columns || first;
+        if (!fits)
+            printf("\n%*s", indent > 0 ? indent + 1 : 0, "");
+        else if (!first || indent > 0)
             putchar(' ');
-        else
-            printf("\n%*s", indent + 1, "");
         cli_print_sanitized(stdout, word);
         column = (fits ? column : (size_t)indent) + 1 + w;
     }
@@ -204,10 +204,10 @@ static bool print_jam(const struct leaks *l)
 static bool print_consumers(const struct leaks *l)
 {
     bool people = cli_is_terminal(stdout);
-    cli_print_sanitized(stdout, l->healthy);
+    (void)print_wrapped(0, l->headline);
     uint64_t least = gcd_suspects_threshold(l->suspects);
     char a[CLI_NUMBER_BYTES];
-    printf("\nSuspects retain %s%s or more (--share, --min-bytes).\n",
+    printf("Suspects retain %s%s or more (--share, --min-bytes).\n",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
     bool ok = print_jam(l);
     if (l->largest != NULL && ok) {
@@ -239,7 +239,8 @@ static bool print_suspects(const struct leaks *l)
         return print_jam(l);
     }
     struct answer *table = suspects(l, l->suspects);
-    bool ok = render_text(table, stdout);
+    bool ok = l->older != NULL || (print_wrapped(0, l->headline) && putchar('\n') != EOF);
+    ok = ok && render_text(table, stdout);
     if (l->shown < n)
         printf("(%s more suspect%s%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown),
                l->older != NULL ? ", which grew less or not" : "");
@@ -283,7 +284,7 @@ static bool print_notes(const struct leaks *l)
     bool ok = true;
     char untold[ANSWER_UNTOLD_BYTES];
     const struct gcd_unnamed *unnamed = gcd_suspects_unnamed(l->suspects);
-    if (unnamed->most && gcd_suspects_count(l->suspects) > 0) { /* else "healthy" has it */
+    if (unnamed->most && gcd_suspects_count(l->suspects) > 0) { /* else the headline has it */
         fputs("\nNote:", stdout);
         ok = print_wrapped(5, answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
     }
@@ -361,7 +362,8 @@ static bool print_json(const struct leaks *l)
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));
-    cli_json_put_text(o, "none", l->healthy[0] != '\0' ? l->healthy : NULL);
+    cli_json_put_text(o, "headline", l->headline);
+    cli_json_put_text(o, "none", gcd_suspects_count(l->suspects) == 0 ? l->headline : NULL);
     bool ok =
         attach(o, "suspects", suspects(l, l->suspects)) &&
         json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
@@ -479,7 +481,7 @@ static enum cli_exit analyse(struct leaks *l)
     if (st == GCD_OK && whole)
         st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
     if (st == GCD_OK && whole)
-        st = gcd_session_healthy_text(session, &looking, l->healthy, &err);
+        st = gcd_session_headline(session, &looking, l->headline, &err);
     if (st == GCD_OK && whole)
         st = answer_jam(session, &looking, &l->jam, &err);
     if (st != GCD_OK)

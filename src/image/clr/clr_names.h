@@ -17,10 +17,10 @@ struct clr_metadata {
 
 /* clr_assemblies.c: calls FN for the module of each assembly that the program has loaded, if they
  * can be found by that of System.Private.CoreLib. */
-gcd_status clr_each_assembly(struct clr *c, uint64_t core,
-                             gcd_status (*fn)(struct clr *c, uint64_t module,
-                                              struct gcd_error *err),
-                             struct gcd_error *err);
+gcd_status
+clr_each_assembly(struct clr *c, uint64_t core,
+                  gcd_status (*fn)(struct clr *c, uint64_t module, struct gcd_error *err),
+                  struct gcd_error *err);
 
 /* False if the image has none that can be read. */
 bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);

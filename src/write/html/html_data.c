@@ -385,7 +385,7 @@ static gcd_status look_for_suspects(struct html_data *h, struct gcd_error *err)
     struct gcd_context quiet = html_quietly(h);
     GCD_TRY(gcd_session_suspects(h->session, &quiet, &h->suspects, err));
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
-    GCD_TRY(gcd_session_healthy_text(h->session, &quiet, h->healthy, err));
+    GCD_TRY(gcd_session_headline(h->session, &quiet, h->headline, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
     return html_own_bytes(h, err);
 }

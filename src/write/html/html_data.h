@@ -111,7 +111,7 @@ struct html_data {
     size_t grown_count;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;
-    char healthy[GCD_HEALTHY_BYTES];
+    char headline[GCD_HEADLINE_BYTES];
     struct gcd_merged_tree *by_paths; /* has the names of all labels */
     struct gcd_preorder *preorder;    /* freed when the tree is done */
     uint64_t *retained;               /* [types of the graph] */

@@ -617,6 +617,8 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
     GCD_TRY(put_suspect_site(p, s, err));
     json_put_text(&p->j, "advice", growth != NULL ? growth->advice : s->advice, TEXT_BYTES);
     json_put_text(&p->j, "evidence", growth != NULL ? growth->evidence : s->evidence, TEXT_BYTES);
+    if (s->size_only && growth == NULL)
+        json_put_bool(&p->j, "size_only", true);
     json_put_text(&p->j, "place", s->place, TEXT_BYTES);
     json_put_text(&p->j, "what", s->what, TEXT_BYTES);
     put_growth(p, growth);
@@ -741,7 +743,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     put_large(p);
     put_large_parts(p);
     GCD_TRY(put_suspects(p, err));
-    json_put_text(&p->j, "none", p->h->healthy, TEXT_BYTES);
+    json_put_text(&p->j, "headline", p->h->headline, TEXT_BYTES);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_notes(p);
     put_checks(p);

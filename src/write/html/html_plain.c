@@ -59,8 +59,8 @@ static void put_types(const struct html_data *h, struct gcd_sink *s)
 
 static void put_suspects(const struct html_data *h, struct gcd_sink *s)
 {
-    if (h->healthy[0] != '\0')
-        put(s, "<p>", h->healthy, "</p>");
+    if (h->grown == NULL)
+        put(s, "<p>", h->headline, "</p>");
     gcd_sink_text(s, "<ol>");
     for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++) {
         const struct gcd_page_growth *growth;

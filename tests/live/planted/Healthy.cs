@@ -74,7 +74,87 @@ public sealed class Compiler
     public static void Compile(int file) => s_symbols["file " + file] = Parse(6).Count();
 }
 
-/// <summary>Programs without a leak: no suspect, no finding.</summary>
+/// <summary>A search index, which was built once.</summary>
+public sealed class SearchIndex
+{
+    sealed record Posting(int Document, float Weight);
+
+    static readonly SearchIndex s_index = new();
+    readonly Dictionary<string, List<Posting>> _terms = new();
+
+    public static void Read(int document)
+    {
+        for (int i = 0; i < 12; i++)
+        {
+            string term = "term " + (document * 37 + i * 1_001) % 20_000;
+            if (!s_index._terms.TryGetValue(term, out List<Posting>? list))
+                s_index._terms[term] = list = new();
+            list.Add(new Posting(document, i));
+        }
+    }
+}
+
+/// <summary>A game: the parts of all entities in arrays.</summary>
+public sealed class World
+{
+    record struct Place(float X, float Y, float Z);
+
+    sealed record Sprite(string Picture, int Frame);
+
+    static readonly World s_world = new();
+    readonly Place[] _places = new Place[500_000];
+    readonly Sprite[] _sprites = new Sprite[400_000];
+
+    public static void Fill(int entity)
+    {
+        s_world._places[entity] = new Place(entity, 0, 0);
+        s_world._sprites[entity] = new Sprite("hero", entity % 8);
+    }
+}
+
+/// <summary>Actors, each with its own below it, which wait for messages.</summary>
+public sealed class Actor
+{
+    static readonly Actor s_root = new("root");
+    readonly Channel<object> _mailbox = Channel.CreateUnbounded<object>();
+    readonly List<Actor> _below = new();
+    readonly string _name;
+    int _seen;
+
+    Actor(string name)
+    {
+        _name = name;
+        _ = Run();
+    }
+
+    async Task Run()
+    {
+        await foreach (object message in _mailbox.Reader.ReadAllAsync())
+            _seen += message.GetHashCode() + _name.Length;
+    }
+
+    public static void Spawn(int shard)
+    {
+        var top = new Actor("shard " + shard);
+        s_root._below.Add(top);
+        for (int i = 0; i < 200; i++)
+        {
+            var one = new Actor("entity " + i);
+            top._below.Add(one);
+            one._mailbox.Writer.TryWrite(i);
+        }
+    }
+}
+
+/// <summary>Pictures in a cache that is full.</summary>
+public static class Thumbnails
+{
+    static readonly MemoryCache s_cache = new(new MemoryCacheOptions { SizeLimit = 4_000 });
+
+    public static void Show(int i) => s_cache.Set("picture " + i, new byte[3_000], new MemoryCacheEntryOptions { Size = 1 });
+}
+
+/// <summary>Programs without a leak: no suspect, no finding; what is large is said to be large.</summary>
 static class Healthy
 {
     static readonly List<object> s_kept = new();
@@ -97,6 +177,10 @@ static class Healthy
         ("healthy-pool", () => Stores.Fill(1, _ => Rent())),
         ("healthy-parallel", () => Stores.Fill(1, _ => Parallel.For(0, 20_000, i => GC.KeepAlive(new Order(i))))),
         ("healthy-events", () => Stores.Fill(300, _ => new PriceListener())),
+        ("large-index", () => Stores.Fill(40_000, SearchIndex.Read)),
+        ("large-world", () => Stores.Fill(300_000, World.Fill)),
+        ("large-actors", () => Stores.Fill(20, Actor.Spawn)),
+        ("large-cache", () => Stores.Fill(4_000, Thumbnails.Show)),
         ("healthy-regexes", () => Stores.Fill(30, i => Patterns.Matches("^order " + i + "[a-f]+x$", "order"))),
     };
 

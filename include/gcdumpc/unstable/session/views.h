@@ -58,11 +58,10 @@ GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s,
                                                        const struct gcd_context *call,
                                                        const struct gcd_suspects **ret,
                                                        struct gcd_error *err);
-/* [gcd_suspects_healthy_text] "": there are suspects. */
-GCD_MUST_CHECK gcd_status gcd_session_healthy_text(struct gcd_session *s,
-                                                   const struct gcd_context *call,
-                                                   char ret[GCD_HEALTHY_BYTES],
-                                                   struct gcd_error *err);
+/* [gcd_suspects_headline] */
+GCD_MUST_CHECK gcd_status gcd_session_headline(struct gcd_session *s,
+                                               const struct gcd_context *call,
+                                               char ret[GCD_HEADLINE_BYTES], struct gcd_error *err);
 /*
  * A merged tree that tells the fields of the program's own classes and of libraries apart, as far
  * as they are known; those of the framework are nobody's question.  OPTIONS without fields.  The

@@ -19,19 +19,27 @@ static enum mcp_outcome put_rows(struct mcp_call *c, const char *key, struct ans
     return ok ? MCP_DONE : mcp_no_memory(c);
 }
 
+static enum mcp_outcome put_headline(struct mcp_call *c, const struct gcd_suspects *s)
+{
+    char text[GCD_HEADLINE_BYTES];
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_session_headline(c->heap->d.session, NULL, text, &err) != GCD_OK)
+        return mcp_fail_by(c, &err);
+    cli_json_put_text(c->out, "headline", text);
+    if (gcd_suspects_count(s) == 0)
+        cli_json_put_text(c->out, "none", text);
+    return MCP_DONE;
+}
+
 /* The first row of the largest consumer, and the largest consumers by type. */
 static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of_suspects *of,
                                       const struct gcd_suspects *largest)
 {
-    char text[GCD_HEALTHY_BYTES];
     const struct gcd_suspects *s = of->suspects;
     struct answer_of_suspects one = *of;
     struct answer *a = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     size_t count = gcd_suspects_consumer_count(s);
-    if (gcd_session_healthy_text(of->session, NULL, text, &err) != GCD_OK)
-        return mcp_fail_by(c, &err);
-    cli_json_put_text(c->out, "none", text);
     cli_json_count(c->out, "threshold_bytes", gcd_suspects_threshold(s));
     one.shown = largest;
     one.page = (struct answer_page){ .most = 1 };
@@ -135,7 +143,9 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     cli_json_count(c->out, "heap_bytes", gcd_suspects_heap_bytes(s));
     cli_json_names_missing(c->out, gcd_suspects_unnamed(s));
     cli_json_count(c->out, "guessed_roots", gcd_dominators_pseudo_roots(d));
-    enum mcp_outcome e;
+    enum mcp_outcome e = since == NULL ? put_headline(c, s) : MCP_DONE;
+    if (e != MCP_DONE)
+        return e;
     if (since != NULL) {
         e = put_grown(c, since, &of);
     } else {
@@ -168,8 +178,8 @@ const struct mcp_tool mcp_suspects = {
     "suspects, the largest consumers.  Begin here.  With since, "
     "what has grown since an older dump: the surest sign of a leak.",
     suspect_args,
-    "heap_bytes:i names_missing:s? guessed_roots:i older_heap_bytes:i~ suspects[*] waiting[*] "
-    "notes[*] none:s~ threshold_bytes:i~ "
+    "headline:s~ heap_bytes:i names_missing:s? guessed_roots:i older_heap_bytes:i~ "
+    "suspects[*] waiting[*] notes[*] none:s~ threshold_bytes:i~ "
     "largest{*}~ consumers[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_suspects,

@@ -111,7 +111,7 @@ if (data.kind === "trend") {
   heading();
   if (suspectsFirst) {
     document.body.classList.add("suspects-first");
-    suspectSection("Suspects", warnings());
+    suspectSection(undefined, warnings());
   }
   summarySection(suspectsFirst, dropPlace());
   build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection,

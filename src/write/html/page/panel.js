@@ -147,7 +147,7 @@ function ofSuspect(i, places, onlyContent = false) {
   if (s === undefined) {
     return null;
   }
-  const title = heap.suspects.length > 0 ? words.suspectTitle(i, s.title) : s.title;
+  const title = heap.suspects.length > 0 ? words.suspectTitle(i, s.title, s.size_only) : s.title;
   return {title, subtitle: words.holdsWhat(s, heap.totals.bytes, visible(s.what)), parts: [
     ...sentences(s), ...allocatedIn(s),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,

@@ -4,7 +4,7 @@ import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
-import {noSuspects, noteLines, suspectLines} from "./suspects.js";
+import {headlineLine, noteLines, suspectLines} from "./suspects.js";
 import * as words from "./words.js";
 
 // Number of suspects at the top.
@@ -111,9 +111,9 @@ function stacked(pieces, whole, name = "answer-bar") {
 // other live objects, what nothing holds, and what is free.
 function answerBar() {
   const {bytes: whole, reachable_bytes: live, own_bytes: own} = heap.totals;
-  const all = heap.suspects.map((s, i) => ({kind: `suspect${Math.min(i, SHOWN)}`, name: `Suspect ${i + 1}`, bytes: s.counted ? s.bytes : 0}));
+  const all = heap.suspects.map((s, i) => ({kind: `suspect${Math.min(i, SHOWN)}`, name: visible(s.place), bytes: s.counted ? s.bytes : 0}));
   const further = all.slice(SHOWN);
-  const suspects = [...all.slice(0, SHOWN), {kind: `suspect${SHOWN}`, name: "Further suspects", bytes: sum(further, s => s.bytes)}];
+  const suspects = [...all.slice(0, SHOWN), {kind: `suspect${SHOWN}`, name: words.furtherOnes(heap.suspects), bytes: sum(further, s => s.bytes)}];
   const left = Math.max(0, live - sum(suspects, s => s.bytes));
   const mine = Math.min(own, left);
   return stacked([...suspects, {kind: "colour0", name: suspects.some(s => s.bytes > 0) ? "My other code" : "My code", bytes: mine},
@@ -144,7 +144,7 @@ export function warnings() {
 }
 
 function answers() {
-  return [heap.suspects.length > 0 ? null : el("p", {}, noSuspects()), suspectLines(SHOWN),
+  return [headlineLine(), suspectLines(SHOWN),
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
 }
 

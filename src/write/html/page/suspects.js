@@ -201,23 +201,28 @@ function checkTable() {
   return wideTable("What was looked for", el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }
 
-export function noSuspects() {
-  return visible(words.noSuspects(heap.none, heap.suspect_bytes, heap.consumer.length > 0));
+// What is said first; the pages of two dumps begin with what has grown.
+function headlineSentence() {
+  return visible(heap.suspects.length > 0 ? heap.headline : words.noSuspects(heap.headline, heap.suspect_bytes, heap.consumer.length > 0));
+}
+
+export function headlineLine() {
+  return heap.suspects[0]?.growth === undefined ? el("p", {class: "headline"}, headlineSentence()) : null;
 }
 
 /**
  * @param {string} title
  * @param {(globalThis.Node | null)[]} top  what comes before them; nothing unless they come first
  */
-export function suspectSection(title = "Suspects", top = []) {
+export function suspectSection(title = words.suspectsTitle(heap.suspects), top = []) {
   const limit = heap.suspect_bytes;
   const shown = shownSuspects();
   const others = heap.suspects.slice(shown.length);
-  const explanation = heap.suspects.length === 0 ? noSuspects()
+  const explanation = heap.suspects.length === 0 ? headlineSentence()
     : heap.suspects[0].growth === undefined ? words.someSuspects(limit) : words.BY_GROWTH;
   const first = top.length > 0;
   const complete = data.kind !== "diff" || data.sides.every(side => side.verdict.complete);
-  section("suspects", title, explanation, ...top, first && heap.suspects.length === 0 ? el("p", {}, explanation) : null,
+  section("suspects", title, explanation, ...top, first ? headlineLine() : null,
     others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>

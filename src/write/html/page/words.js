@@ -168,12 +168,23 @@ export function whichDump(n, of) {
   return of > 1 ? `dump ${n} of ${of}` : "";
 }
 
+/** @param {{size_only?: boolean}[]} suspects */
+export function suspectsTitle(suspects) {
+  return suspects.length > 0 && suspects.every(s => s.size_only) ? "Large holders" : "Suspects";
+}
+
+/** @param {{size_only?: boolean}[]} suspects */
+export function furtherOnes(suspects) {
+  return suspects.every(s => s.size_only) ? "Further holders" : "Further suspects";
+}
+
 /**
  * @param {number} i
  * @param {string} title  what kind it is
+ * @param {boolean | undefined} sizeOnly  nothing but its size speaks against it
  */
-export function suspectTitle(i, title) {
-  return `Suspect ${i + 1}: ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+export function suspectTitle(i, title, sizeOnly) {
+  return `${sizeOnly ? "Large holder" : "Suspect"} ${i + 1}: ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
 }
 
 /** @param {number} n */
@@ -252,7 +263,7 @@ export function grewLess(n) {
 
 /** @param {number} limit */
 export function someSuspects(limit) {
-  return `What may be a leak: what keeps ${bytes(limit)} or more alive, the largest first, and what there is very much of. ` +
+  return `What may be a leak, or is large: what keeps ${bytes(limit)} or more alive, the largest first, and what there is very much of. ` +
          "Whether it should is for you to say.";
 }
 
