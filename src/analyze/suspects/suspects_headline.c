@@ -268,21 +268,20 @@ static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none
     suspects_put(s, ").");
 }
 
-/* "1 suspect and 2 large holders; first PriceTicker.Tick, 11.8 MiB, 99.3 % of the heap (3,000
- * handlers, 4.0 KiB each)." */
-static void put_found(struct suspect_words *s, const struct gcd_suspects *all)
+/* "1 suspect: PriceTicker.Tick, 11.8 MiB, 39.3 % of the heap", "3 large holders, first …": of the
+ * rows that are SIZE_ONLY or not. */
+static void put_rows(struct suspect_words *s, const struct gcd_suspects *all, bool size_only)
 {
-    const struct gcd_suspect *first = gcd_suspects_get(all, 0);
-    size_t n = gcd_suspects_count(all), large = 0;
-    for (size_t i = 0; i < n; i++)
-        large += gcd_suspects_get(all, i)->size_only;
-    (void)put_native(s);
-    if (large < n)
-        suspects_put_count(s, n - large, "suspect", "suspects");
-    suspects_put(s, large > 0 && large < n ? " and " : "");
-    if (large > 0)
-        suspects_put_count(s, large, "large holder", "large holders");
-    suspects_put(s, n > 1 ? "; first " : ": ");
+    const struct gcd_suspect *first = NULL;
+    size_t n = 0;
+    for (size_t i = gcd_suspects_count(all); i-- > 0;)
+        if (gcd_suspects_get(all, i)->size_only == size_only)
+            first = gcd_suspects_get(all, i), n++;
+    if (first == NULL)
+        return;
+    suspects_put_count(s, n, size_only ? "large holder" : "suspect",
+                       size_only ? "large holders" : "suspects");
+    suspects_put(s, n > 1 ? ", first " : ": ");
     suspects_put_name(s, first->place);
     if (first->bytes > 0) {
         suspects_put(s, ", ");
@@ -292,7 +291,18 @@ static void put_found(struct suspect_words *s, const struct gcd_suspects *all)
         suspects_put(s, ", ");
         suspects_put_share(s, first->share);
     }
-    suspects_put(s, " (%s).", first->what);
+}
+
+static void put_found(struct suspect_words *s, const struct gcd_suspects *all)
+{
+    size_t n = gcd_suspects_count(all), large = 0;
+    for (size_t i = 0; i < n; i++)
+        large += gcd_suspects_get(all, i)->size_only;
+    (void)put_native(s);
+    put_rows(s, all, false);
+    suspects_put(s, large > 0 && large < n ? "; " : "");
+    put_rows(s, all, true);
+    suspects_put(s, ".");
     if (large == n)
         suspects_put(s, " Nothing else speaks against %s: one dump shows size, not growth.",
                      n > 1 ? "them" : "it");
