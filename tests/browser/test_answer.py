@@ -110,7 +110,7 @@ class Colours(PageTest):
         page = self.show("handlers.gclog")
         self.assertEqual(page.count("#summary .answers > li"), 1)
         self.assertEqual(page.count("#summary .answers .swatch"), 1)
-        self.assertNotIn("Suspect 2", page.text("#summary .answer-bar"))
+        self.assertNotIn("Action", page.text("#summary .answer-bar"))
         page.click("#summary .actions a", 0)
         self.assertEqual(page.text("#panel h2"), "Large holder 1: one object")
 

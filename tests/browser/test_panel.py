@@ -159,7 +159,7 @@ class Panel(StateTest):
     def test_the_answer_stands_on_top(self):
         page = self.leak_page(width=1400, height=900)
         self.assertIn("(19.5 MiB)", page.text("#summary .answers li"))
-        self.assertIn("Suspect 1 19.5 MiB", page.text("#summary"))
+        self.assertIn("Middle 19.5 MiB, 100.0 %", page.text("#summary .answer-bar"))
         box = page.run("document.querySelector('#map .map').getBoundingClientRect().bottom")
         self.assertLessEqual(box, 900)
 

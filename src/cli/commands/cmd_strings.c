@@ -138,7 +138,8 @@ static enum cli_exit analyse(struct strings *s)
         if (e != CLI_DONE)
             return e;
         struct cli_strings_shown of = { .session = s->d.session,
-                                        .view = { s->values, raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED },
+                                        .view = { .values = s->values,
+                                                  .show = raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED },
                                         .duplicates = s->duplicates,
                                         .kind = k,
                                         .chosen = &s->kinds[k].chosen };
