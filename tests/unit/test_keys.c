@@ -134,8 +134,8 @@ static gcd_status keys_of(const struct heap *h, bool raw, const struct gcd_conte
                                        .collections = h->collections,
                                        .fields = h->fields,
                                        .dominators = h->dominators,
-                                       .view = { h->values,
-                                                 raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED } };
+                                       .view = { .values = h->values,
+                                                 .show = raw ? GCD_SHOW_RAW : GCD_SHOW_MASKED } };
     return gcd_keys_new(&about, 0, context, ret, &err);
 }
 
