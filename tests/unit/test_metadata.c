@@ -585,12 +585,11 @@ static void test_headers_that_lie(void **state)
     pe_image_init(&p);
     p.codeviews = 65;
     assert_int_equal(all_of(&p), GCD_E_LIMIT);
-    pe_image_init(&p);
     static const unsigned edited[] = { 0x03, 0x05, 0x07, 0x13, 0x16 }; /* edit and continue */
     for (size_t i = 0; i < sizeof edited / sizeof *edited; i++) {
+        pe_image_init(&p);
         (void)pe_image_row(&p, edited[i], "2", 1u);
         assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
-        pe_image_init(&p);
     }
 }
 
