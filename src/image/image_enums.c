@@ -189,7 +189,7 @@ static const struct enum_literal *greatest_in(const struct enumeration *x, uint6
 /* Flags by their names, the lowest first; its length, 0 = some have none. */
 static size_t combine(const struct enumeration *x, uint64_t value, char ret[COMBINED_BYTES])
 {
-    const struct enum_literal *parts[PARTS_MAX];
+    const struct enum_literal *parts[PARTS_MAX] = { NULL };
     size_t count = 0, n = 0;
     while (value != 0 && count < PARTS_MAX) {
         const struct enum_literal *l = greatest_in(x, value);
