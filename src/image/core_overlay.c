@@ -8,6 +8,7 @@
 
 enum { PHDR_BYTES = 56, PT_NOTE = 4, NOTE_BUILD_ID = 3, HEADERS_MAX = 64, NOTES_MAX = 4096 };
 #define CANDIDATES_MAX 64u
+#define NAME_GNU       UINT32_C(0x00554e47) /* "GNU" */
 
 struct build_id {
     uint8_t bytes[ELF_BUILD_ID_MAX];
@@ -22,7 +23,8 @@ static bool find_note(struct image *m, uint64_t address, uint64_t n, struct buil
         uint64_t name = image_u32(m, address + at), content = image_u32(m, address + at + 4);
         uint32_t type = image_u32(m, address + at + 8);
         uint64_t from = at + 12 + (name + 3) / 4 * 4;
-        if (type == NOTE_BUILD_ID && name == 4 && content > 0 && content <= ELF_BUILD_ID_MAX) {
+        if (type == NOTE_BUILD_ID && name == 4 && content > 0 && content <= ELF_BUILD_ID_MAX &&
+            image_u32(m, address + at + 12) == NAME_GNU) {
             ret->n = (size_t)content;
             return image_read(m, address + from, ret->bytes, ret->n);
         }
@@ -147,6 +149,7 @@ gcd_status core_overlay_runtime(struct heap_image *h, bool *ret_added,
         if (read_build_id(m, x->start, &id) && open_build(h, x, &id, file)) {
             h->overlay_count++;
             GCD_TRY(add_mappings(h, x, file, err));
+            GCD_TRY(image_order_overlays(m, err));
             *ret_added = true;
         } else if (lacking[0] == '\0' || is_library(x)) { /* rather than the program */
             say_lacking(x, &id, lacking);

@@ -238,14 +238,16 @@ static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct cl
     return true;
 }
 
-/* The next file of WANTED from candidate *I on that has metadata.  False: there is none. */
-static bool open_candidate(struct clr *c, const struct gcd_module *wanted, unsigned *i,
+/* The next file of module ID at PATH from candidate *I on that has metadata.  False: there is none.
+ */
+static bool open_candidate(struct clr *c, uint64_t id, const char *path, unsigned *i,
                            struct clr_metadata *ret)
 {
+    const struct gcd_module wanted = { .id = id, .path = path, .assembly = "" };
     while (c->files != NULL && *i < FILES_MAX) {
         struct gcd_error own = GCD_ERROR_INIT;
         *ret = (struct clr_metadata){ .bytes = NULL };
-        gcd_status st = c->files->open(c->files->ctx, wanted, (*i)++, &ret->file, &own);
+        gcd_status st = c->files->open(c->files->ctx, &wanted, (*i)++, &ret->file, &own);
         if (st == GCD_END || gcd_is_fatal(st))
             return false;
         if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
@@ -261,8 +263,7 @@ static bool open_candidate(struct clr *c, const struct gcd_module *wanted, unsig
 static bool open_file(struct clr *c, struct clr_module *module, const struct clr_of_module *list,
                       size_t n, struct clr_metadata *ret)
 {
-    const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
-    for (unsigned i = 0; open_candidate(c, &wanted, &i, ret);) {
+    for (unsigned i = 0; open_candidate(c, module->id, module->path, &i, ret);) {
         if (is_same_build(c, ret->m, list, n))
             return true;
         module->replaced = true;
@@ -273,10 +274,9 @@ static bool open_file(struct clr *c, struct clr_module *module, const struct clr
 
 bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
 {
-    const struct gcd_module wanted = { .id = module->id, .path = module->path, .assembly = "" };
     if (clr_metadata_open(c, module, ret))
         return true;
-    for (unsigned i = 0; module->named && open_candidate(c, &wanted, &i, ret);) {
+    for (unsigned i = 0; module->named && open_candidate(c, module->id, module->path, &i, ret);) {
         const struct gcd_module_identity *id = gcd_metadata_identity(ret->m);
         if (memcmp(module->mvid, id->mvid.bytes, sizeof module->mvid) == 0)
             return true;
@@ -400,8 +400,7 @@ static void name_extended(struct clr *c)
 static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
                              struct clr_metadata *ret)
 {
-    const struct gcd_module wanted = { .id = from->start, .path = from->path, .assembly = "" };
-    for (unsigned i = 0; open_candidate(c, &wanted, &i, ret);) {
+    for (unsigned i = 0; open_candidate(c, from->start, from->path, &i, ret);) {
         uint64_t bytes = gcd_input_size(ret->file.input), mapped = from->end - from->start;
         if (bytes <= mapped && mapped - bytes < MAPPED_PAGE)
             return true;

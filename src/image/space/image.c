@@ -49,6 +49,11 @@ gcd_status image_add_overlay(struct image *m, const struct image_overlay *overla
                          sizeof *m->overlays, OVERLAYS_MAX))
         return gcd_fail_nomem(err, "reading the files of a core file");
     m->overlays[m->overlay_count++] = *overlay;
+    return GCD_OK;
+}
+
+gcd_status image_order_overlays(struct image *m, struct gcd_error *err)
+{
     image_forget_pages(m);
     return gcd_sort_by_u64(&m->alloc, m->overlays, m->overlay_count, sizeof *m->overlays)
                ? GCD_OK

@@ -86,10 +86,11 @@ gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_al
                       struct gcd_error *err);
 void image_done(struct image *m);
 
-/* Memory without a segment comes from there.  Forgets the pages read before.  GCD_E_NOMEM,
- * GCD_E_LIMIT. */
+/* Memory without a segment comes from there, after image_order_overlays, which also forgets the
+ * pages read before.  GCD_E_NOMEM. */
 gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
                              struct gcd_error *err);
+gcd_status image_order_overlays(struct image *m, struct gcd_error *err);
 
 /* Copies N bytes at ADDRESS.  False if the image lacks one of them. */
 bool image_read(struct image *m, uint64_t address, void *ret, size_t n);
