@@ -1,4 +1,5 @@
 """tools/mutate: what the operators make of C code, how a sample is drawn, and the patches."""
+import fnmatch
 import os
 import shutil
 import sys
@@ -162,6 +163,20 @@ class Sample(unittest.TestCase):
             for folder, _, names in os.walk(os.path.join(ROOT, top)):
                 if any(name.endswith(".c") for name in names):
                     self.assertTrue(mutate.plan_of(plan, os.path.relpath(folder, ROOT)), folder)
+
+    def test_every_test_has_a_folder(self):
+        """A test that tests.txt does not name kills nothing."""
+        plan = mutate.read_plan(os.path.join(ROOT, "tools", "mutate", "tests.txt"))
+        patterns = {p.partition(":")[0] for patterns in plan.values() for p in patterns}
+        missing = []
+        for kind, begin in (("unit", "test_"), ("sweep", "sweep_"), ("fuzz", "fuzz_"),
+                            ("cli", "test_"), ("golden", "test_")):
+            names = {f"{kind}/{file.partition('.')[0]}"
+                     for file in os.listdir(os.path.join(ROOT, "tests", kind))
+                     if file.startswith(begin) and file.endswith((".c", ".py"))}
+            missing += [name for name in sorted(names)
+                        if not any(fnmatch.fnmatch(name, p) for p in patterns)]
+        self.assertEqual(missing, [])
 
 
 class Patches(unittest.TestCase):
