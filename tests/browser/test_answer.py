@@ -4,6 +4,7 @@ import json
 import os
 
 import page_test
+from page_test import cli_support
 from page_test import PageTest
 
 MIB = 1 << 20
@@ -210,6 +211,14 @@ class SuspectsFirst(PageTest):
         page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         page.click("#suspects .actions .chip", 1)
         self.assertIn("gcdumpc diff", page.run("window.copied"))
+
+    def test_what_waits_comes_third(self):
+        page = self.leaks(os.path.join(cli_support.SOURCE, "traces", "shop", "evening.nettrace.gz"))
+        order = page.run("[...document.querySelectorAll('#suspects > :is(.headline, article, .note)')].map(e => e.className || e.tagName)")
+        self.assertEqual(order[:4], ["headline", "suspect", "suspect", "note"])
+        self.assertIn("Waiting: 296 calls", page.text("#suspects > .note"))
+        self.assertNotIn("Waiting:", page.text("#summary"))
+        self.assertIn("UserSession 5.9 MiB in 2,700 objects, 2.2 KiB each", page.text("#suspects .parts"))
 
     def test_incomplete_and_without_suspects(self):
         page = self.leaks(self.link("net10-wks-lossy"), code=3)

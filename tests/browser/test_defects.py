@@ -101,6 +101,8 @@ class Small(PageTest):
         self.assertEqual(page.run("getComputedStyle(document.body).printColorAdjust"), "exact")
         widest = page.run("Math.max(...[...document.querySelectorAll('#map .tile')].map(t => t.getBoundingClientRect().right))")
         self.assertLessEqual(widest, 720)
+        name = page.run("(() => { const row = document.querySelector('#types tbody tr'); return row.cells[0].offsetWidth / row.offsetWidth; })()")
+        self.assertGreater(name, 0.39)
         self.assertEqual(page.run("getComputedStyle(document.querySelector('#types .scroll')).overflowY"), "visible")
 
     def test_short_names_and_chains(self):

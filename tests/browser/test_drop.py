@@ -63,6 +63,12 @@ class Drop(PageTest):
         self.assertRegex(page.text("#summary .answer"), r"^\+11\.6 MiB \(\+117\.6 %\): SessionStore \+3,000 UserSession$")
         rows = {row[0]: row[1:] for row in self.rows("paths")}
         self.assertEqual(rows["SessionStore"][:2], ["+11.6 MiB", "+6,000"])
+        tree = {row[0]: row[1:4] for row in self.rows("tree")}
+        self.assertEqual(tree["SessionStore"], ["15.5 MiB", "+11.6 MiB", "+6,000"])
+        self.assertEqual([tree["Still"][1], tree["Fresh"][1]], ["", ""])         # as before
+        page.click("#tree-search")
+        page.type("usersession")
+        self.assertEqual({row[0]: row[2] for row in self.rows("tree")}["UserSession[]"], "+11.6 MiB")
         page.click("#summary .answer a", 1)
         self.assertEqual(page.text("#panel h2"), "UserSession")
         self.assertIn("Since then+3,000 objects", page.text("#panel"))

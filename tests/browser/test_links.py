@@ -347,6 +347,22 @@ class Keyboard(PageTest):
         page.key("Escape")
         self.assertTrue(page.run("document.querySelector('#panel').hidden"))
         self.assertTrue(page.run("document.activeElement.closest('#types') !== null"))
+        self.escape(page)
+
+    def escape(self, page):
+        """Closes the panel wherever the focus is, which stays where it is outside of the panel."""
+        page.click("#types tbody a")
+        page.run("document.querySelector('#tree tbody tr').focus()")
+        page.key("Escape")
+        self.assertEqual(page.run("[document.querySelector('#panel').hidden, document.activeElement.closest('section').id]"), [True, "tree"])
+        page.click("#types tbody a")
+        page.click("#types thead button", 0)                # the row that opened it goes
+        page.run("document.querySelector('#panel h2').focus()")
+        page.key("Escape")
+        self.assertEqual(page.run("[document.querySelector('#panel').hidden, document.activeElement.id]"), [True, "content"])
+        page.click("#types .about summary")
+        page.key("Escape")
+        self.assertEqual(page.run("[document.querySelector('#types .about').open, document.activeElement.ariaLabel]"), [False, "About: Types"])
 
     def test_every_control_has_a_tab_stop(self):
         """Or is one of a group in which arrows move."""

@@ -6,8 +6,8 @@ import {LARGE_PART, METRIC, answerOn, delta, typeRow, wayOfGrowth} from "./diff_
 import {linked} from "./links.js";
 import {originOf, visible} from "./names.js";
 import {bytes, count, plural, signed, timeText} from "./numbers.js";
-import {head, tileOf, verdictBox, waitingLine} from "./summary.js";
-import {noteLines, suspectLines} from "./suspects.js";
+import {head, tileOf, verdictBox} from "./summary.js";
+import {noteLines, suspectLines, waitingLine} from "./suspects.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Side} Side */

@@ -69,6 +69,44 @@ export function diffTypes() {
   }));
 }
 
+/** @param {{kind: string, name: string, field?: string}} node */
+function placeOf({kind, name, field = ""}) {
+  return `${kind}${field}\n${name}`;
+}
+
+/**
+ * Columns of the tree of the newer dump: how each node has changed.  STEPS are the changes along paths, which are those of the tree where their
+ * bytes agree; elsewhere the cells are empty.  The nodes below one that is shown find theirs before they are shown.
+ * @param {import("./nodes.js").Node} whole
+ * @param {Step[]} steps
+ * @returns {import("./tree.js").TreeColumn<import("./nodes.js").Node>[]}
+ */
+export function growthColumns(whole, steps) {
+  /** @type {WeakMap<object, Step | null>} */
+  const changes = new WeakMap();
+  const pair = (/** @type {import("./nodes.js").Node[]} */ nodes, /** @type {Step[]} */ below) => {
+    const places = new Map(below.map(step => [placeOf(step), step]));
+    nodes.forEach(node => changes.set(node, places.get(placeOf(node)) ?? null));
+  };
+  pair(whole.children(), steps);
+  // a search shows nodes that are made of those of the tree
+  const stepOf = (/** @type {import("./nodes.js").Node} */ node) => {
+    const own = changes.has(node) ? node : /** @type {import("./nodes.js").Node} */ (Object.getPrototypeOf(node));
+    const step = changes.get(own) ?? null;
+    pair(own.children(), step === null ? [] : step.children());
+    return step;
+  };
+  const cell = (/** @type {"bytes" | "objects"} */ what, /** @type {import("./nodes.js").Node} */ node) => {
+    const step = stepOf(node);
+    if (step === null || step.after.bytes !== node.bytes) {
+      return el("td", {class: "number"});
+    }
+    return what === "bytes" ? bytesDelta(delta(step, what)) : deltaCell(delta(step, what), count);
+  };
+  return [{title: "Bytes ±", kind: "number", cell: node => cell("bytes", node)},
+          {title: "Objects ±", kind: "number roomy", cell: node => roomy(cell("objects", node))}];
+}
+
 /** @param {Step[]} steps */
 export function diffPaths(steps) {
   if (!diff.has_steps) {

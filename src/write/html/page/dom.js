@@ -145,11 +145,16 @@ export function roomy(cell) {
 }
 
 /**
- * A table that can be wider than the window.
+ * A table that can be wider than the window; on phones its rows are stacked.
  * @param {string} label
  * @param {HTMLTableElement} table
  */
 export function wideTable(label, table) {
+  const titles = [...table.tHead?.rows[0].cells ?? []].map(cell => cell.textContent ?? "");
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, i) => titled(cell, titles[i]));
+  }
+  table.classList.add("narrowing");
   table.prepend(el("caption", {class: "hidden"}, label));
   return el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `${label}, a table`}, table);
 }

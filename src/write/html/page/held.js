@@ -80,9 +80,10 @@ export function pathTree(label, rows, short = false) {
  * @param {number} whole  bytes
  * @param {string} own    name of the own bytes of a node
  */
-export function heldTree(label, nodes, whole, own, short = false) {
+export function heldTree(label, nodes, whole, own, short = false, /** @type {import("./tree.js").TreeColumn<Node>[]} */ more = []) {
   return treeTable({label, nodes, short, follow: node => node.bytes >= whole / 4, columns: [
-    {title: "Bytes", kind: "number", cell: node => bytesCell(node.bytes)}, {title: "Share", kind: null, cell: node => shareCell(node.bytes, whole)},
+    {title: "Bytes", kind: "number", cell: node => bytesCell(node.bytes)}, ...more,
+    {title: "Share", kind: null, cell: node => shareCell(node.bytes, whole)},
     {title: "Objects", kind: "number", cell: node => countCell(node.objects)},
     {title: own, kind: "number roomy", cell: node => roomy(bytesCell(node.ownBytes))},
   ]});
@@ -97,9 +98,10 @@ export function mapSection(dominatorTree, explanation = words.EXPLANATIONS.map) 
   return map;
 }
 
-/** @param {Node} dominatorTree */
-export function treeSection(dominatorTree) {
-  const tree = heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size", true);
-  section("tree", "Dominator tree", words.EXPLANATIONS.tree, ...withTools("tree-search", "Search the tree", tree));
+/** @param {Node} dominatorTree @param {import("./tree.js").TreeColumn<Node>[]} more  columns: the growth since an older dump */
+export function treeSection(dominatorTree, more = []) {
+  const tree = heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size", true, more);
+  section("tree", "Dominator tree", more.length > 0 ? words.TREE_OF_TWO : words.EXPLANATIONS.tree,
+          ...withTools("tree-search", "Search the tree", tree));
   return (/** @type {Node[]} */ way) => tree.reveal(way);
 }

@@ -2,7 +2,7 @@
 import {data} from "./data.js";
 import {diffHeading, diffSummary, hasNewer} from "./diff.js";
 import {stepTree} from "./diff_rows.js";
-import {diffPaths, diffTypes} from "./diff_tables.js";
+import {diffPaths, diffTypes, growthColumns} from "./diff_tables.js";
 import {listen} from "./dom.js";
 import {dropPlace} from "./drop.js";
 import {generationSection, largestSection, rootSection} from "./heap_tables.js";
@@ -84,8 +84,8 @@ function mapAndPanel() {
   panel({toMap: way => made.toMap?.(way), toTree: way => made.toTree?.(way), tree: tree()});
 }
 
-function treeOfAll() {
-  made.toTree = treeSection(tree());
+function treeOfAll(/** @type {import("./tree.js").TreeColumn<import("./nodes.js").Node>[]} */ columns = []) {
+  made.toTree = treeSection(tree(), columns);
 }
 
 if (data.kind === "trend") {
@@ -104,8 +104,8 @@ if (data.kind === "trend") {
   diffHeading();
   diffSummary(steps);
   build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => drawMap(EXPLANATIONS.diffMap), mapAndPanel,
-    () => suspectSection("Suspects of the newer dump"), treeOfAll, largestSection, siteSection, waitSection, rootSection,
-    generationSection] : [], places]);
+    () => suspectSection("Suspects of the newer dump"), () => treeOfAll(growthColumns(tree(), steps)), largestSection, siteSection, waitSection,
+    rootSection, generationSection] : [], places]);
 } else {
   const suspectsFirst = data.start === "suspects";
   heading();
@@ -114,6 +114,6 @@ if (data.kind === "trend") {
     suspectSection(undefined, warnings());
   }
   summarySection(suspectsFirst, dropPlace());
-  build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, treeOfAll, largestSection,
-    pathSection, siteSection, waitSection, rootSection, generationSection, places]);
+  build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, () => treeOfAll(),
+    largestSection, pathSection, siteSection, waitSection, rootSection, generationSection, places]);
 }

@@ -189,8 +189,19 @@ export function panel(places) {
 
   function close() {
     change({open: ""});
-    if (before instanceof HTMLElement && before.isConnected) {
-      before.focus();
+    // what opened it may be gone, such as the row of a table that was sorted since
+    (before instanceof HTMLElement && before.isConnected ? before : byId("content")).focus({preventScroll: true});
+  }
+
+  // Escape closes an explanation that has the focus, else the panel, wherever the focus is; a field of a search is emptied first.
+  function escape() {
+    const at = document.activeElement;
+    const about = at?.closest(".about[open]");
+    if (about instanceof HTMLDetailsElement) {
+      about.open = false;
+      about.querySelector("summary")?.focus();
+    } else if (!place.hidden && !(at instanceof HTMLInputElement && at.type === "search" && at.value !== "")) {
+      close();
     }
   }
 
@@ -228,8 +239,8 @@ export function panel(places) {
   }
 
   listen(window, "keydown", event => {
-    if (event instanceof KeyboardEvent && event.key === "Escape" && place.contains(document.activeElement)) {
-      close();
+    if (event instanceof KeyboardEvent && event.key === "Escape" && !event.defaultPrevented) {
+      escape();
     }
   });
   watch("open", show);

@@ -4,7 +4,7 @@ import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
-import {headlineLine, noteLines, suspectLines} from "./suspects.js";
+import {headlineLine, noteLines, suspectLines, waitingLine} from "./suspects.js";
 import * as words from "./words.js";
 
 // Number of suspects at the top.
@@ -148,10 +148,6 @@ function answers() {
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
 }
 
-export function waitingLine() {
-  return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
-}
-
 // The suspects, unless they come FIRST and are above already, and the sizes of everything.  LAST: what comes behind them.
 export function summarySection(first = false, /** @type {HTMLElement | null} */ last = null) {
   const t = heap.totals;
@@ -163,8 +159,7 @@ export function summarySection(first = false, /** @type {HTMLElement | null} */ 
   section("summary", "Summary", null, ...first ? [] : warnings(),
     t.bytes > 0 ? answerBar() : null,
     ...first ? [] : answers(),
-    waitingLine(),
-    ...first ? [] : noteLines(),
+    ...first ? [] : [waitingLine(), ...noteLines()],
     t.bytes > 0 ? memoryBar() : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),

@@ -90,7 +90,7 @@ function suspectPath(s, heading) {
  */
 function suspectParts(title, parts, heading) {
   return el("div", {}, el(heading, {}, title), el("ul", {class: "parts"}, ...parts.map(([number, objects, size]) =>
-    el("li", {}, linkedName(number, true), el("span", {class: "muted"}, ` ${words.inObjects(size, objects)}`)))));
+    el("li", {}, linkedName(number, true), el("span", {class: "muted"}, ` ${words.each(size, objects)}`)))));
 }
 
 /**
@@ -188,6 +188,10 @@ export function suspectLines(most) {
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
 }
 
+export function waitingLine() {
+  return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
+}
+
 // What is large and no fault, such as pools.
 export function noteLines() {
   return heap.notes.map(note => el("p", {class: "note"}, visible(`Note: ${note.join(" ")}`)));
@@ -227,5 +231,5 @@ export function suspectSection(title = words.suspectsTitle(heap.suspects), top =
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
       el("div", {}, ...others.map((s, i) => suspectArticle(s, shown.length + i, first)))) : null,
-    ...noteLines(), unfolding("What was looked for", false, checkTable));
+    first ? waitingLine() : null, ...noteLines(), unfolding("What was looked for", false, checkTable));
 }

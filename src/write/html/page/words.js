@@ -60,6 +60,9 @@ export const EXPLANATIONS = {
            "objects of the type keep alive than in the older dump.",
 };
 
+export const TREE_OF_TWO = `${EXPLANATIONS.tree} The columns with ± say how much has come since the older dump; they are empty where nothing has ` +
+  "changed, or where the same path does not lead to the same objects.";
+
 /**
  * How much of an incomplete dump has arrived.
  * @param {import("./data.js").Loss} loss
@@ -333,6 +336,11 @@ export function frameNote(probable, repeats, cut) {
 /** @param {number} size @param {number} objects */
 export function inObjects(size, objects) {
   return `${bytes(size)} in ${plural(objects, "object")}`;
+}
+
+/** @param {number} size @param {number} objects */
+export function each(size, objects) {
+  return `${inObjects(size, objects)}${objects > 1 ? `, ${bytes(Math.round(size / objects))} each` : ""}`;
 }
 
 /** @param {number} part @param {number} whole @param {number} objects */
