@@ -23,6 +23,7 @@ extern "C" {
 struct gcd_format;
 struct gcd_origins;
 struct gcd_sites;
+struct gcd_values_view;
 
 /* Format number I of the table, NULL after the last. */
 GCD_API const struct gcd_format *gcd_format_at(size_t i);
@@ -69,6 +70,9 @@ struct gcd_write_options {
      * namespaces */
     const struct gcd_origins *origins;
     const struct gcd_sites *sites; /* of the dump (unstable/sites.h), for the page; NULL = none */
+    /* texts and numbers that may be written (unstable/values.h), by the formats that have a place
+     * for them: v8 and dart; NULL = none */
+    const struct gcd_values_view *values;
 };
 
 /* Something that the format cannot store. */

@@ -574,3 +574,17 @@ struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t add
     f.known = read_place(n, address, p, &f.number) == GCD_OK;
     return f;
 }
+
+/* ---- headers ---- */
+
+/* The word before an object (vm/syncblk.h). */
+#define HEADER_HASH_OR_INDEX UINT32_C(0x08000000)
+#define HEADER_HASH          UINT32_C(0x04000000) /* else the index of a sync block */
+#define HEADER_HASH_BITS     (HEADER_HASH - 1)
+
+uint32_t gcd_image_hash_code(struct gcd_image_numbers *n, uint64_t address)
+{
+    uint32_t header = image_u32(n->image->clr.image, address - 4);
+    bool has = (header & HEADER_HASH_OR_INDEX) != 0 && (header & HEADER_HASH) != 0;
+    return has ? header & HEADER_HASH_BITS : 0;
+}

@@ -140,6 +140,36 @@ static gcd_status number_fields(struct v8_names *n, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Texts get a string each, even if what may be written of two is the same: nodes with texts are of
+ * one class for all viewers. */
+static gcd_status number_texts(struct v8_names *n, struct gcd_error *err)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < n->type_count; i++) {
+        n->types[i].texts = write_has_texts(n->options, n->g, i);
+        any = any || n->types[i].texts;
+    }
+    if (!any)
+        return GCD_OK;
+    const struct gcd_values *values = n->options->values->values;
+    uint32_t count = gcd_values_text_count(values);
+    if (count > UINT32_MAX - n->count)
+        return gcd_fail(err, GCD_E_LIMIT, "%u texts are too many for this format", (unsigned)count);
+    n->texts = gcd_mem_new_array(&n->alloc, count, sizeof *n->texts);
+    if (n->texts == NULL && count > 0)
+        return gcd_fail_nomem(err, "numbering the texts");
+    n->text_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        n->texts[i] = gcd_values_text(values, i).utf8 != NULL ? n->count++ : 0;
+    return GCD_OK;
+}
+
+uint32_t v8_names_text(const struct v8_names *n, uint32_t node)
+{
+    uint32_t text = write_text_of(n->options, n->g, node);
+    return text < n->text_count ? n->texts[text] : 0;
+}
+
 gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
                          const struct gcd_graph *g, const struct gcd_write_options *options,
                          struct gcd_error *err)
@@ -167,12 +197,14 @@ gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
         return gcd_fail_nomem(err, "numbering the names");
     n->type_count = types;
     GCD_TRY(number_types(n, err));
-    return number_fields(n, err);
+    GCD_TRY(number_fields(n, err));
+    return number_texts(n, err);
 }
 
 void v8_names_done(struct v8_names *n)
 {
     gcd_mem_free(&n->alloc, n->types, n->type_count * sizeof *n->types);
+    gcd_mem_free(&n->alloc, n->texts, n->text_count * sizeof *n->texts);
     gcd_fields_free(n->fields);
 }
 
@@ -241,6 +273,19 @@ static void put_static(const struct v8_names *n, struct gcd_sink *s, const struc
     gcd_sink_text(s, "\"");
 }
 
+/* The text, "(token)" if it looks like a secret, with "…" if it is cut. */
+static void put_text(const struct v8_names *n, struct gcd_sink *s, uint32_t text)
+{
+    struct gcd_text t = gcd_values_text(n->options->values->values, text);
+    const char *secret = gcd_values_secret(n->options->values, &t);
+    gcd_sink_text(s, secret != NULL ? ",\"(" : ",\"");
+    if (secret != NULL)
+        put_json(s, secret, strlen(secret));
+    else
+        put_json(s, t.utf8, t.bytes);
+    gcd_sink_text(s, secret != NULL ? ")\"" : t.cut ? "…\"" : "\"");
+}
+
 gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(n->g);
@@ -279,6 +324,12 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
         gcd_sink_text(s, ",\"");
         put_json(s, name, strlen(name));
         gcd_sink_text(s, "\"");
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(n->options, s, 1, 1, err));
+    }
+    for (uint32_t i = 0; i < n->text_count; i++) {
+        if (n->texts[i] != 0)
+            put_text(n, s, i);
         if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(write_check(n->options, s, 1, 1, err));
     }

@@ -2,7 +2,7 @@
  * The string table of a V8 heap snapshot: every name once, numbered before any is written.
  *
  *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots
- *         "dependent handle"  types  fields
+ *         "dependent handle"  types  fields  texts of strings, where they may be written
  *
  * Viewers distinguish classes by the number of their name.  So types with equal names share a
  * string if they come from the same module; otherwise their module is added.
@@ -22,6 +22,7 @@ struct v8_type_name {
     uint32_t string;
     uint8_t begin_n;
     bool with_module;
+    bool texts;                 /* its objects have texts */
     char begin[V8_BEGIN_BYTES]; /* " ,NNN,": the number of the string, after a place for the digit
                                    of the record's type */
 };
@@ -39,6 +40,8 @@ struct v8_names {
     uint32_t type_count;
     uint32_t first_type, first_field, count; /* strings */
     struct gcd_fields *fields;               /* NULL = no type has a layout */
+    uint32_t *texts; /* [text_count] the string of a text; 0 = it is not written */
+    uint32_t text_count;
 };
 
 /* GCD_E_NOMEM; GCD_E_LIMIT: more strings than numbers.  Always call v8_names_done. */
@@ -47,6 +50,9 @@ GCD_MUST_CHECK gcd_status v8_names_init(struct v8_names *n, const struct gcd_all
                                         const struct gcd_write_options *options,
                                         struct gcd_error *err);
 void v8_names_done(struct v8_names *n);
+
+/* The string with the text of NODE, whose type has texts; 0 = it has none that is written. */
+uint32_t v8_names_text(const struct v8_names *n, uint32_t node);
 
 /* All strings as a JSON array. */
 GCD_MUST_CHECK gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s,

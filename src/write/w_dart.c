@@ -5,7 +5,8 @@
  *     classes       Root, groups of roots, used types, decoys
  *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in
  *                   the file"
- *     no external properties, no identity hash codes; a checksum, see base/file_sums.h
+ *     no external properties; identity hash codes, from a memory image whose values may be written;
+ *     a checksum, see base/file_sums.h
  *
  * Numbers are LEB128.  The public description and real readers disagree in places; README.md in
  * this folder says what we write and why.
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/lengths.h>
 
@@ -20,10 +22,20 @@
 #include "base/file_sums.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/text.h"
 #include "io/sink_sum.h"
 #include "write/write.h"
 
-enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
+enum dart_data {
+    DART_NO_DATA = 0,
+    DART_BOOL = 2,
+    DART_INTEGER = 3,
+    DART_DOUBLE = 4,
+    DART_LATIN1 = 5,
+    DART_UTF16 = 6,
+    DART_LENGTH = 7,
+    DART_NAME = 8
+};
 
 #define ULEB_MAX 10
 /* Room for an object without its references: class, size, data, number of references. */
@@ -77,6 +89,7 @@ struct dart {
     struct dart_fields {
         uint32_t count;
         bool refers; /* an object has references */
+        bool texts;  /* objects have texts that may be written */
         uint64_t nulls;
     } * of_type;
     uint32_t *places; /* [place_room] of the references of an object */
@@ -85,7 +98,9 @@ struct dart {
     uint64_t group_roots[GCD_GROUPS];
     /* number of non-empty groups that are written: without the weak one */
     uint32_t group_count;
-    uint32_t nodes; /* number written: without the unknown one */
+    uint32_t nodes;                    /* number written: without the unknown one */
+    bool values;                       /* may be written */
+    struct gcd_image_numbers *numbers; /* NULL = none may be written, or there is no image */
     uint32_t class_count;
     uint64_t first_object; /* number of node 0 */
     uint64_t done;         /* objects and references */
@@ -135,6 +150,7 @@ static gcd_status find_fields(struct dart *d, struct gcd_error *err)
     if (d->of_type == NULL)
         return gcd_fail_nomem(err, "numbering the fields");
     for (uint32_t i = 0; i < d->types; i++) {
+        d->of_type[i].texts = write_has_texts(d->options, d->g, i);
         if (!gcd_fields_has_fields(d->fields, i))
             continue;
         d->of_type[i].count = gcd_fields_of_type(d->fields, i, &first);
@@ -343,6 +359,107 @@ static gcd_status put_references(struct dart *d, const uint32_t *targets, size_t
     return GCD_OK;
 }
 
+/* ---- values ---- */
+
+static void put_tag(struct gcd_sink *s, enum dart_data tag)
+{
+    gcd_sink_write(s, &(uint8_t){ (uint8_t)tag }, 1);
+}
+
+/* The next character of the text from *AT on. */
+static uint32_t next_character(const struct gcd_text *t, uint32_t *at)
+{
+    uint32_t code;
+    size_t n = gcd_utf8_next((const uint8_t *)t->utf8 + *at, t->bytes - *at, &code);
+    *at += n > 0 ? (uint32_t)n : 1;
+    return n > 0 ? code : 0xfffd;
+}
+
+static void put_unit(struct gcd_sink *s, uint32_t unit, bool wide)
+{
+    gcd_sink_write(s, &(uint8_t[]){ (uint8_t)unit, (uint8_t)(unit >> 8) }, wide ? 2 : 1);
+}
+
+/* The units of UTF-16, or bytes of Latin-1 if those suffice, of the beginning of a string. */
+static void put_string(struct dart *d, const struct gcd_text *t)
+{
+    uint64_t stored = 0;
+    bool wide = false;
+    for (uint32_t at = 0; at < t->bytes;) {
+        uint32_t code = next_character(t, &at);
+        wide = wide || code > 0xff;
+        stored += code > 0xffff ? 2 : 1;
+    }
+    put_tag(d->out, wide ? DART_UTF16 : DART_LATIN1);
+    put_number(d->out, t->length > stored ? t->length : stored);
+    put_number(d->out, stored);
+    for (uint32_t at = 0; at < t->bytes;) {
+        uint32_t code = next_character(t, &at);
+        if (code > 0xffff)
+            put_unit(d->out, 0xd800 + ((code - 0x10000) >> 10), wide);
+        put_unit(d->out, code > 0xffff ? 0xdc00 + (code & 0x3ff) : code, wide);
+    }
+}
+
+/*
+ * Readers take an integer for unsigned or for signed LEB128.  Both read the same number here: the
+ * highest bit of the last group is 0, and a negative number has all its 64 bits.
+ */
+static void put_integer(struct gcd_sink *s, uint64_t bits)
+{
+    char *p = gcd_sink_reserve(s, ULEB_MAX + 1), *q = put_uleb(p, bits);
+    if ((q[-1] & 0x40) != 0) {
+        q[-1] = (char)(q[-1] | 0x80);
+        *q++ = 0;
+    }
+    gcd_sink_advance(s, (size_t)(q - p));
+}
+
+/* A boxed value: its number, or the name by which people know it. */
+static void put_boxed(struct dart *d, const struct gcd_number *x)
+{
+    char text[GCD_NUMBER_BYTES];
+    bool integer =
+        x->kind == GCD_NUMBER_SIGNED || (x->kind == GCD_NUMBER_UNSIGNED && x->bits <= INT64_MAX);
+    if (x->kind == GCD_NUMBER_BOOL) {
+        put_tag(d->out, DART_BOOL);
+        put_number(d->out, x->bits != 0);
+    } else if (x->kind == GCD_NUMBER_REAL) {
+        put_tag(d->out, DART_DOUBLE);
+        for (unsigned i = 0; i < 8; i++)
+            gcd_sink_write(d->out, &(uint8_t){ (uint8_t)(x->bits >> 8 * i) }, 1);
+    } else if (integer && x->name == NULL) {
+        put_tag(d->out, DART_INTEGER);
+        put_integer(d->out, x->bits);
+    } else {
+        put_tag(d->out, DART_NAME);
+        put_text(d->out, gcd_number_text(x, text));
+    }
+}
+
+/* Writes the data of an object that has a value; false: it has none that may be written. */
+static bool put_value(struct dart *d, uint32_t node)
+{
+    struct gcd_number x;
+    if (d->of_type[gcd_graph_node_type(d->g, node)].texts) {
+        uint32_t text = write_text_of(d->options, d->g, node);
+        struct gcd_text t = { .utf8 = NULL };
+        if (text != GCD_TEXT_NONE)
+            t = gcd_values_text(d->options->values->values, text);
+        if (t.utf8 == NULL || gcd_values_secret(d->options->values, &t) != NULL)
+            return false;
+        put_string(d, &t);
+        return true;
+    }
+    if (d->numbers == NULL ||
+        gcd_image_boxed(d->numbers, gcd_graph_node_address(d->g, node), &x) != GCD_OK)
+        return false;
+    put_boxed(d, &x);
+    return true;
+}
+
+/* ---- objects ---- */
+
 static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent,
                              struct gcd_error *err)
 {
@@ -355,7 +472,15 @@ static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent,
     char *p = gcd_sink_reserve(d->out, OBJECT_BYTES), *q = p;
     q = put_uleb(q, d->class_id[type]);
     q = put_uleb(q, size);
-    if (gcd_length_of(&d->lengths[type], size, &length)) {
+    bool value = false;
+    if (d->values) {
+        gcd_sink_advance(d->out, (size_t)(q - p));
+        value = put_value(d, node);
+        q = p = gcd_sink_reserve(d->out, OBJECT_BYTES);
+    }
+    if (value) {
+        /* its data are written */
+    } else if (gcd_length_of(&d->lengths[type], size, &length)) {
         *q++ = DART_LENGTH;
         q = put_uleb(q, length);
     } else {
@@ -387,9 +512,29 @@ static gcd_status put_objects(struct dart *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* In four bytes: readers of 32-bit numbers find the end of the file, too. */
+#define HASH_CODE_BYTES 4u
+static void put_hash_code(struct gcd_sink *s, uint32_t code)
+{
+    uint8_t bytes[HASH_CODE_BYTES];
+    for (unsigned i = 0; i < HASH_CODE_BYTES; i++)
+        bytes[i] = (uint8_t)((code >> 7 * i & 0x7f) | (i + 1 < HASH_CODE_BYTES ? 0x80 : 0));
+    gcd_sink_write(s, bytes, sizeof bytes);
+}
+
 /* Four zero bytes per object mean "none", both for readers of 32-bit numbers and of LEB128. */
 static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, struct gcd_error *err)
 {
+    if (d->numbers != NULL) {
+        for (uint64_t i = 1; i < d->first_object; i++)
+            put_hash_code(d->out, 0);
+        for (uint32_t i = 0; i < d->nodes; i++) {
+            put_hash_code(d->out, gcd_image_hash_code(d->numbers, gcd_graph_node_address(d->g, i)));
+            if (i % WRITE_CHECK_EVERY == 0)
+                GCD_TRY(check(d, err));
+        }
+        return GCD_OK;
+    }
     for (uint64_t left = 4 * objects; left > 0;) {
         size_t part = left < GCD_SINK_RESERVE_MAX ? (size_t)left : GCD_SINK_RESERVE_MAX;
         memset(gcd_sink_reserve(d->out, part), 0, part);
@@ -413,6 +558,15 @@ static void put_sum(struct dart *d)
 
 /* ---- the file ---- */
 
+static gcd_status find_values(struct dart *d, struct gcd_error *err)
+{
+    const struct gcd_values_view *view = d->options->values;
+    d->values = view != NULL && view->show != GCD_SHOW_EQUAL;
+    gcd_status st =
+        d->values ? gcd_image_numbers_new(view->memory, NULL, &d->alloc, &d->numbers, err) : GCD_OK;
+    return st == GCD_END ? GCD_OK : st;
+}
+
 static gcd_status prepare(struct dart *d, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(d->g);
@@ -434,7 +588,8 @@ static gcd_status prepare(struct dart *d, struct gcd_error *err)
         if (summary->types[i].objects > (i == unknown))
             d->class_id[i] = ++d->class_count;
     GCD_TRY(gcd_length_rules(summary, &d->alloc, d->lengths, err));
-    return check_fields(d, err);
+    GCD_TRY(check_fields(d, err));
+    return find_values(d, err);
 }
 
 /* The known size of the heap including gaps; never less than its objects. */
@@ -538,6 +693,7 @@ static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s,
     gcd_mem_free(&d.alloc, d.of_type, d.types * sizeof *d.of_type);
     gcd_mem_free(&d.alloc, d.places, d.place_room * sizeof *d.places);
     gcd_fields_free(d.fields);
+    gcd_image_numbers_free(d.numbers);
     return st;
 }
 
@@ -547,5 +703,6 @@ const struct gcd_format gcd_w_dart = {
     .about = "Dart VM heap snapshot (binary)",
     .size_percent = 30,
     .names = GCD_NAMES_CSHARP,
+    .values = true,
     .write_graph = dart_write,
 };

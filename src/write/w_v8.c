@@ -18,7 +18,7 @@
 #include "write/node_parts.h"
 #include "write/v8_names.h"
 
-enum v8_node_type { V8_NODE_OBJECT = 3, V8_NODE_SYNTHETIC = 9 };
+enum v8_node_type { V8_NODE_STRING = 2, V8_NODE_OBJECT = 3, V8_NODE_SYNTHETIC = 9 };
 enum v8_edge_type {
     V8_EDGE_ELEMENT = 1,
     V8_EDGE_PROPERTY = 2,
@@ -205,10 +205,16 @@ static inline void put_object(struct v8 *v, uint32_t node, uint64_t dependents)
         size = MAX_SIZE;
         v->clamped++;
     }
+    uint32_t text = name->texts ? v8_names_text(&v->names, node) : 0;
     char *p = next_row(v);
-    memcpy(p, name->begin, V8_BEGIN_BYTES);
-    *p = '0' + V8_NODE_OBJECT;
-    p = put_number(p + name->begin_n, 2 * ((uint64_t)v->first_object + node) + 1);
+    if (text != 0) {
+        p = put_number(put_number(p, V8_NODE_STRING), text);
+    } else {
+        memcpy(p, name->begin, V8_BEGIN_BYTES);
+        *p = '0' + V8_NODE_OBJECT;
+        p += name->begin_n;
+    }
+    p = put_number(p, 2 * ((uint64_t)v->first_object + node) + 1);
     p = put_number(p, size);
     p = put_number(p, edges + dependents);
     memcpy(p, "0,0,\n", 5);
@@ -440,8 +446,8 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     write_note_loss(notes, v->clamped, "object is larger than 4 GiB and has that size in the file",
                     "objects are larger than 4 GiB and have that size in the file");
     write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0,
-                    "bytes of names are more than DevTools can load",
-                    "bytes of names are more than DevTools can load");
+                    "bytes of names and texts are more than DevTools can load",
+                    "bytes of names and texts are more than DevTools can load");
     return gcd_sink_status(v->out, err);
 }
 
@@ -465,5 +471,6 @@ const struct gcd_format gcd_w_v8 = {
     .size_percent = 100,
     .text = true,
     .names = GCD_NAMES_CSHARP,
+    .values = true,
     .write_graph = v8_write,
 };

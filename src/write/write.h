@@ -5,6 +5,7 @@
 #include <gcdumpc/writer.h>
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/staged_file.h>
+#include <gcdumpc/unstable/values.h>
 
 struct gcd_format {
     const char *name, *suffix, *about;
@@ -13,6 +14,7 @@ struct gcd_format {
     bool folder; /* kind PLACE: a folder, otherwise a file */
     enum gcd_name_style names;
     enum gcd_workload needs; /* kinds GRAPH and PLACE */
+    bool values;             /* it has a place for values */
     unsigned size_percent;   /* see gcd_format_size */
     /* kind PLACE: suffixes of files beside the output that would damage it; ends with NULL; NULL =
      * none */
@@ -42,6 +44,12 @@ void write_shown(struct gcd_sink *out, const char *s, size_t n);
 /* The name of a type in the style that the options request. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g,
                             uint32_t type);
+/* Do objects of TYPE have texts in the values that may be written? */
+bool write_has_texts(const struct gcd_write_options *options, const struct gcd_graph *g,
+                     uint32_t type);
+/* The number of the text of NODE, whose type has texts; GCD_TEXT_NONE = it is not known. */
+uint32_t write_text_of(const struct gcd_write_options *options, const struct gcd_graph *g,
+                       uint32_t node);
 /* The file name in the path of a module: *RET_N bytes at the returned address, *RET_STEM of them
  * without ".dll" or ".exe". */
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);

@@ -108,6 +108,15 @@ uint64_t gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes)
 
 static const struct gcd_write_options defaults;
 
+/* Says of values that may be written that F has no place for them. */
+static void note_values(const struct gcd_format *f, const struct gcd_write_options *options,
+                        struct gcd_write_notes *notes)
+{
+    if (options != NULL && options->values != NULL && options->values->values != NULL && !f->values)
+        write_note_loss(notes, gcd_values_count(options->values->values), "value has no place",
+                        "values have no place");
+}
+
 gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s,
                      const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                      struct gcd_error *err)
@@ -116,6 +125,7 @@ gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_
     if (f->write == NULL)
         return gcd_fail(err, GCD_E_ARG, "the format %s is written from a graph", f->name);
     gcd_status st = f->write(d, s, options != NULL ? options : &defaults, &notes, err);
+    note_values(f, options, &notes);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
@@ -129,6 +139,7 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
     if (f->write_graph == NULL)
         return gcd_fail(err, GCD_E_ARG, "the format %s is not a stream of bytes", f->name);
     gcd_status st = f->write_graph(g, s, options != NULL ? options : &defaults, &notes, err);
+    note_values(f, options, &notes);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
@@ -168,6 +179,7 @@ gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *
                         f->folder ? "folder" : "file");
     GCD_TRY(gcd_format_check_output(f, gcd_staged_path(p), err));
     gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
+    note_values(f, options, &notes);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
@@ -203,6 +215,20 @@ const char *write_type_name(const struct gcd_write_options *options, const struc
 {
     return options->names != NULL ? gcd_names_get(options->names, type)
                                   : gcd_graph_summary(g)->types[type].name;
+}
+
+bool write_has_texts(const struct gcd_write_options *options, const struct gcd_graph *g,
+                     uint32_t type)
+{
+    const struct gcd_values_view *view = options->values;
+    return view != NULL && view->values != NULL && view->show != GCD_SHOW_EQUAL &&
+           strcmp(gcd_graph_summary(g)->types[type].raw_name, "System.String") == 0;
+}
+
+uint32_t write_text_of(const struct gcd_write_options *options, const struct gcd_graph *g,
+                       uint32_t node)
+{
+    return gcd_values_find(options->values->values, gcd_graph_node_address(g, node));
 }
 
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)

@@ -64,6 +64,16 @@ class Strings(CliTest):
         core = self.with_texts(a_literal_of_HeapLab='x\x1b[31m\n"\u202ey')
         self.assertIn('"x\\u001b[31m\\n\\"\\u202ey', self.done("strings", core, "--filter", "x*y*").text)
 
+    def test_outputs_without_a_place_for_values_say_so(self):
+        said = self.done("convert", CORE, "-o", "x.gclog", "--show-values").err.decode()
+        self.assertRegex(said, r"in the gclog format, .*; [\d,]+ values have no place")
+        self.assertNotIn(b"no place", self.done("convert", CORE, "-o", "x.gclog").err)
+        self.refused(2, "a recording keeps values with --values strings; --show-values is for formats that show them",
+                     "convert", CORE, "-o", "x.nettrace", "--show-values")
+        self.refused(2, "--show-values is for the output; the stream of --save-trace would keep the values, too; see gcdumpc collect --help",
+                     "collect", "--pid", "1", "-o", "x.heapsnapshot", "--save-trace", "t.nettrace", "--show-values")
+        self.assertIn(b"has no texts of strings, so none are shown", self.done("convert", trace("net10-wks"), "-o", "x.dartheap", "--show-values").err)
+
     def test_long_texts_are_cut(self):
         row, = self.rows(CORE, "--filter", "xxxx*", "--max-string", "10")
         self.assertEqual((row["text"], row["length"], row["cut"]), ("x" * 10, 10_000, True))

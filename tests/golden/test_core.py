@@ -238,11 +238,16 @@ class Core(unittest.TestCase):
         self.assertEqual(r.returncode, 1, r.stderr)
         self.assertIn(b"this dump has no heap", r.stderr)
 
-    def memory(self, address, n):
+    def place(self, address, n):
+        """Where N bytes of memory are in the file."""
         for _, kind, at, start, size in self.segments():
             if kind == 1 and start <= address and address + n <= start + size:
-                return self.data[at + address - start:at + address - start + n]
+                return at + address - start
         raise AssertionError(hex(address))
+
+    def memory(self, address, n):
+        at = self.place(address, n)
+        return self.data[at:at + n]
 
     def objects(self, *names):
         """(address, name of the type, bytes) of objects, by SQL."""
@@ -278,6 +283,82 @@ class Core(unittest.TestCase):
         totals = answer["string_totals"]
         self.assertEqual(totals, {"count": sum(copies.values()), "bytes": sum(n * sizes[t] for t, n in copies.items()), "different": len(copies),
                                   "wasted_bytes": sum((n - 1) * sizes[t] for t, n in copies.items()), "unknown": 0})
+
+    def texts(self, most=256):
+        """Address of a string -> its length, and its first characters, as they are kept."""
+        found = {}
+        for address, _, _ in self.objects("System.String"):
+            length, = struct.unpack("<I", self.memory(address + 8, 4))
+            text = self.memory(address + 12, 2 * min(length, most)).decode("utf-16-le", "replace").replace("\0", "\ufffd")
+            found[address] = (length, text)
+        return found
+
+    def same(self, got, want):
+        """assertEqual takes minutes to say how long lists differ."""
+        self.assertTrue(got == want, "they differ")
+
+    def with_secret(self):
+        """The core file with what looks like a connection string, once."""
+        old, new = ("a literal of HeapLab", "Pwd=hunter2-4711    ")
+        return self.put(self.data.replace(old.encode("utf-16-le"), new.encode("utf-16-le")), "secret.core")
+
+    def test_chrome_shows_the_texts_of_strings(self):
+        """Read by the code of its Memory panel and by memlab; nothing without --show-values; of a recording the same."""
+        core, out, kept = self.with_secret(), self.path("x.heapsnapshot"), self.path("kept.nettrace")
+        hidden = "(connection string)"
+        want = sorted(text + "…" * (length > 256) if text != "a literal of HeapLab" else hidden for length, text in self.texts().values())
+        self.assertIn(hidden, want)
+        raw = sorted(t if t != hidden else "Pwd=hunter2-4711    " for t in want)
+
+        def written(file, *options):
+            """Name -> how many nodes have it, of strings and of objects."""
+            r = run(PROGRAM, "convert", file, "-o", out, *options)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            with open(out, encoding="utf-8") as f:
+                parts = json.load(f)
+            names = {"string": [], "object": []}
+            for i in range(0, len(parts["nodes"]), 7):
+                names.get(parts["snapshot"]["meta"]["node_types"][0][parts["nodes"][i]], []).append(parts["strings"][parts["nodes"][i + 1]])
+            return sorted(names["string"]), names["object"].count("System.String")
+        self.assertEqual(written(core), ([], len(want)))
+        self.same(written(core, "--show-values=raw"), (raw, 0))
+        self.same(written(core, "--show-values"), (want, 0))
+        for reader in (real_readers.devtools, real_readers.memlab):
+            self.same(sorted(name for kind, name, _, _, _ in reader(out, graph=True)["graph"] if kind == "string"), want)
+        self.assertEqual(run(PROGRAM, "convert", core, "--values", "strings", "-o", kept).returncode, 0)
+        self.same(written(kept, "--show-values=raw"), (raw, 0))
+
+    def test_a_dart_snapshot_has_texts_numbers_and_hash_codes(self):
+        """All of them as they are in the memory of the objects; what looks like a secret has only its length."""
+        core, out = self.with_secret(), self.path("x.dartheap")
+        boxed = [address for address, _, _ in self.objects("System.Int32")]
+        numbers = [64, -1, -2 ** 31, 8191, 8192] + list(range(len(boxed) - 5))
+        with open(core, "r+b") as f:
+            for address, n in zip(boxed, numbers):
+                f.seek(self.place(address + 8, 4))
+                f.write(struct.pack("<i", n))
+        r = run(PROGRAM, "convert", core, "-o", out, "--show-values")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        with open(out, "rb") as f:
+            got = dart_read.Snapshot(f.read())
+        self.assertEqual(dart_read.rules_broken(got), [])
+        names = [each.name for each in got.classes]
+        seen = lambda *names_of: sorted((each.length, each.data) for each in got.objects if names[each.of - 1] in names_of)
+        want = sorted((length, text) for length, text in self.texts().values())
+        want.remove((20, "a literal of HeapLab"))
+        kinds = {each.kind for each in got.objects if names[each.of - 1] == "System.String"}
+        self.assertEqual(kinds, {dart_read.LATIN1, dart_read.UTF16, dart_read.LENGTH})
+        self.same(sorted((each.length, each.data) for each in got.objects if each.kind in (dart_read.LATIN1, dart_read.UTF16)), want)
+        self.assertEqual([(each.kind, each.data) for each in got.objects if names[each.of - 1] == "System.String" and each.length is None], [(dart_read.LENGTH, 20)])
+        self.assertEqual(seen("System.Int32"), [(None, n) for n in sorted(numbers)])
+        self.assertEqual({(each.kind, each.data) for each in got.objects if names[each.of - 1] == "HeapLab.Colour"}, {(dart_read.NAME, "Red"), (dart_read.NAME, "Green")})
+        addresses, _ = gcdumpc_json("sql", CORE, "SELECT address FROM objects ORDER BY id")
+        codes = []
+        for address, in addresses["rows"]:
+            header, = struct.unpack("<I", self.memory(address - 4, 4))
+            codes.append(header & 0x3ffffff if header & 0x0c000000 == 0x0c000000 else 0)
+        self.same(got.hash_codes[-len(codes):], codes)
+        self.assertGreater(sum(code > 0 for code in codes), 3)
 
     def test_arrays_of_numbers_with_equal_contents_are_counted(self):
         copies = {}

@@ -37,7 +37,7 @@ class Class:
 
 
 class Object:
-    __slots__ = ("of", "size", "kind", "data", "references")
+    __slots__ = ("of", "size", "kind", "data", "length", "references")
 
     def __init__(self, cursor, classes):
         start = cursor.pos
@@ -45,7 +45,7 @@ class Object:
         if not 1 <= self.of <= classes:
             raise Corrupt(start, f"class {self.of} of {classes}")
         self.size = cursor.varuint(64)
-        self.kind, self.data = data(cursor)
+        self.kind, self.data, self.length = data(cursor)
         self.references = [cursor.varuint(64) for _ in range(cursor.varuint(64))]
 
 
@@ -58,23 +58,41 @@ def text(cursor):
         raise Corrupt(cursor.pos - size, "string that is no UTF-8") from error
 
 
+def signed(raw):
+    """Signed LEB128, in 64 bits."""
+    value = sum((byte & 0x7f) << 7 * i for i, byte in enumerate(raw))
+    value |= -1 << 7 * len(raw) if raw[-1] & 0x40 else 0
+    return (value + 2 ** 63) % 2 ** 64 - 2 ** 63
+
+
+def integer(cursor):
+    """The number, None if a reader of signed and one of unsigned LEB128 see different ones."""
+    start = cursor.pos
+    value = cursor.varuint(70)
+    value = (value + 2 ** 63) % 2 ** 64 - 2 ** 63
+    return value if signed(bytes(cursor.data[start:cursor.pos])) == value else None
+
+
 def data(cursor):
+    """Kind, value, full length of a string."""
     start = cursor.pos
     kind = cursor.varuint(64)
     if kind in (NONE, NULL):
-        return kind, None
-    if kind in (BOOL, INTEGER, LENGTH):
-        return kind, cursor.varuint(64)
+        return kind, None, None
+    if kind == INTEGER:
+        return kind, integer(cursor), None
+    if kind in (BOOL, LENGTH):
+        return kind, cursor.varuint(64), None
     if kind == DOUBLE:
-        return kind, struct.unpack("<d", cursor.take(8))[0]
+        return kind, struct.unpack("<d", cursor.take(8))[0], None
     if kind in (LATIN1, UTF16):
-        cursor.varuint(64)
+        length = cursor.varuint(64)
         stored = cursor.varuint(64)
         if kind == LATIN1:
-            return kind, bytes(cursor.take(stored)).decode("latin-1")
-        return kind, bytes(cursor.take(2 * stored)).decode("utf-16-le", "replace")
+            return kind, bytes(cursor.take(stored)).decode("latin-1"), length
+        return kind, bytes(cursor.take(2 * stored)).decode("utf-16-le", "replace"), length
     if kind == NAME:
-        return kind, text(cursor)
+        return kind, text(cursor), None
     raise Corrupt(start, f"data of unknown kind {kind}")
 
 
@@ -120,7 +138,14 @@ class Snapshot:
         if left == 0:
             return "missing"
         if left == 4 * objects:
-            return "zero" if not any(cursor.take(left)) else "uint32"
+            raw = bytes(cursor.take(left))
+            if not any(raw):
+                return "zero"
+            codes = [raw[i:i + 4] for i in range(0, left, 4)]
+            if not all(a >= 0x80 and b >= 0x80 and c >= 0x80 > d for a, b, c, d in codes):
+                return "uint32"
+            self.hash_codes = [a & 0x7f | (b & 0x7f) << 7 | (c & 0x7f) << 14 | d << 21 for a, b, c, d in codes]
+            return "uleb of four bytes"
         for _ in range(objects):
             cursor.varuint(64)
         if cursor.left() != 0:
@@ -137,7 +162,7 @@ def rules_broken(snapshot):
         broken.append("an object refers to object 1: DevTools hangs")
     if snapshot.classes[root.of - 1].name != "Root" or root.size != 0:
         broken.append("object 1 is no Root of size 0")
-    if any(each.kind == INTEGER for each in snapshot.objects):
+    if any(each.kind == INTEGER and each.data is None for each in snapshot.objects):
         broken.append("integer data: readers disagree")
     used = {each.of for each in snapshot.objects}
     for number, of in enumerate(snapshot.classes, 1):
@@ -151,7 +176,7 @@ def rules_broken(snapshot):
             break
     if not snapshot.capacity >= snapshot.shallow == total:
         broken.append(f"sizes: capacity {snapshot.capacity}, shallow {snapshot.shallow}, objects {total}")
-    if snapshot.hashes != "zero":
+    if snapshot.hashes not in ("zero", "uleb of four bytes"):
         broken.append(f"identity hash codes: {snapshot.hashes}")
     return broken
 

@@ -92,12 +92,12 @@ class WorkedExample(unittest.TestCase):
 
 class Everything(unittest.TestCase):
     def test_all_kinds_of_data(self):
-        kinds = [b"\0", b"\1", b"\2\1", b"\3" + varuint(2**64 - 1), b"\4" + struct.pack("<d", 1.5), b"\5\x05\x02h\xe9", b"\6\x09\x02h\0\x2d\x4e",
+        kinds = [b"\0", b"\1", b"\2\1", b"\3" + varuint(2**64 - 1), b"\3\x40", b"\3\xc0\0", b"\4" + struct.pack("<d", 1.5), b"\5\x05\x02h\xe9", b"\6\x09\x02h\0\x2d\x4e",
                  b"\7" + varuint(300), b"\x08" + text("nämé")]
         items = [thing(2, 10, data, (0, 2)) for data in kinds]
-        seen = read(snapshot([ROOT, ITEM], [thing(1, 0, references=range(2, 11)), *items], 27, 90), True)
-        self.assertEqual([row[2] for row in seen["graph"][1:]], [None, None, 1, 2**64 - 1, 1.5, "hé", "h中", 300, "nämé"])
-        self.assertEqual((seen["bytes"], seen["facts"]["null_references"]), (90, 9))
+        seen = read(snapshot([ROOT, ITEM], [thing(1, 0, references=range(2, 13)), *items], 33, 110), True)
+        self.assertEqual([row[2] for row in seen["graph"][1:]], [None, None, 1, -1, None, 64, 1.5, "hé", "h中", 300, "nämé"])
+        self.assertEqual((seen["bytes"], seen["facts"]["null_references"]), (110, 11))
         self.assertEqual(seen["rules_broken"], ["integer data: readers disagree"])
 
     def test_big_numbers(self):
@@ -107,7 +107,8 @@ class Everything(unittest.TestCase):
     def test_hash_codes(self):
         objects = [thing(1, 0, references=(2,)), thing(2, 8)]
         whole = lambda hashes: read(snapshot([ROOT, ITEM], objects, 1, 8, hashes=hashes))["facts"]["hashes"]
-        self.assertEqual([whole(hashes) for hashes in (bytes(8), b"\1" + bytes(7), b"\0\x85\x01", b"")], ["zero", "uint32", "uleb", "missing"])
+        self.assertEqual([whole(hashes) for hashes in (bytes(8), b"\1" + bytes(7), b"\0\x85\x01", b"\x80\x80\x80\0\x81\x80\x80\1", b"")],
+                         ["zero", "uint32", "uleb", "uleb of four bytes", "missing"])
         for hashes in (b"\0", b"\0\0\0", bytes(9)):
             self.assertRaises(BadInput, whole, hashes)
 

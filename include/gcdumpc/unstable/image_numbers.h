@@ -69,6 +69,10 @@ GCD_MUST_CHECK gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t
 GCD_MUST_CHECK gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address,
                                           struct gcd_number *ret);
 
+/* The identity hash code (RuntimeHelpers.GetHashCode) in the header of the object at ADDRESS; 0 =
+ * it has none, or the runtime keeps it elsewhere because the object is also locked. */
+uint32_t gcd_image_hash_code(struct gcd_image_numbers *n, uint64_t address);
+
 struct gcd_image_field {
     const char *name; /* as in the source; lives as long as the numbers */
     bool known;       /* false: the image lacks its memory */

@@ -215,14 +215,7 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     free(mine);
-    static const enum gcd_values_show shows[] = {
-        [CLI_VALUES_HIDDEN] = GCD_SHOW_EQUAL,
-        [CLI_VALUES_MASKED] = GCD_SHOW_MASKED,
-        [CLI_VALUES_RAW] = GCD_SHOW_RAW,
-    };
-    struct gcd_values_view view = { .values = d->dump != NULL ? gcd_dump_values(d->dump) : NULL,
-                                    .show = shows[args->view.values],
-                                    .memory = d->input };
+    struct gcd_values_view view = cli_values_view(args, d);
     if (e == CLI_DONE)
         gcd_session_use_values(d->session, &view);
     return e == CLI_DONE ? find_sites(args, d) : e;

@@ -34,6 +34,18 @@ struct gcd_context cli_context_steps(const struct cli_args *args, const char *ve
     return c;
 }
 
+struct gcd_values_view cli_values_view(const struct cli_args *args, const struct cli_dump *d)
+{
+    static const enum gcd_values_show shows[] = {
+        [CLI_VALUES_HIDDEN] = GCD_SHOW_EQUAL,
+        [CLI_VALUES_MASKED] = GCD_SHOW_MASKED,
+        [CLI_VALUES_RAW] = GCD_SHOW_RAW,
+    };
+    return (struct gcd_values_view){ .values = d->dump != NULL ? gcd_dump_values(d->dump) : NULL,
+                                     .show = shows[args->view.values],
+                                     .memory = d->input };
+}
+
 gcd_status cli_random_key(uint8_t ret[GCD_VALUES_KEY_BYTES], struct gcd_error *err)
 {
     if (getrandom(ret, GCD_VALUES_KEY_BYTES, 0) == GCD_VALUES_KEY_BYTES)

@@ -129,6 +129,8 @@ enum cli_exit cli_name_types(const struct cli_args *args, struct cli_dump *d);
 #define CLI_THREADS_MAX 64
 struct gcd_context cli_context(const struct cli_args *args, const char *verb);
 struct gcd_context cli_context_steps(const struct cli_args *args, const char *verb);
+/* The values of D, and what ARGS allow to see of them. */
+struct gcd_values_view cli_values_view(const struct cli_args *args, const struct cli_dump *d);
 
 /* A key for hashes of values, which nobody keeps.  GCD_E_IO: the system gives none. */
 gcd_status cli_random_key(uint8_t ret[GCD_VALUES_KEY_BYTES], struct gcd_error *err);

@@ -130,6 +130,10 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0
                                            : is_recording(args->output.path);
     *ret = NULL;
+    if (raw && args->view.values != CLI_VALUES_HIDDEN)
+        return cli_error(CLI_USAGE, NULL,
+                         "a recording keeps values with --values strings; --show-values is for "
+                         "formats that show them");
     if (raw)
         return CLI_DONE;
     const struct gcd_format *f = args->output.format != NULL
@@ -366,13 +370,17 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         gcd_origins_free(origins);
         return e;
     }
+    struct gcd_values_view values = cli_values_view(args, d);
+    if (values.show != GCD_SHOW_EQUAL && values.values == NULL)
+        cli_say(d->subject, "has no texts of strings, so none are shown");
     struct gcd_write_options options = { .context = cli_context_steps(args, "writing"),
                                          .name = d->name,
                                          .names = names,
                                          .stack_by = args->output.stack_by,
                                          .progress_total = gcd_input_size(d->input),
                                          .origins = origins,
-                                         .sites = d->sites };
+                                         .sites = d->sites,
+                                         .values = values.show != GCD_SHOW_EQUAL ? &values : NULL };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err)
