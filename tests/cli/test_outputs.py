@@ -2,6 +2,7 @@
 expected/outputs-*.txt, so that any change is seen.
 What is said about suspects is in golden/test_said."""
 import hashlib
+import json
 import os
 import shlex
 import unittest
@@ -304,6 +305,90 @@ help nonesuch
 
 
 
+# A digest of each list and object of their JSON is compared, which says where to look: all lines and columns, at
+# little cost.  The data of a page count as JSON.
+DIGESTS = """
+report new --json --retained
+report new --json --by root --retained
+report new --json --by length
+report new --json --by kind
+report evening --json --by module --retained
+report evening --json --by namespace
+report core --no-modules --json --retained --with-dead
+report core --no-modules --json --by generation
+report two --json
+report two --json --walk 2
+report names --json
+report names --json --separate-loads
+report new --json --by generation
+retained new --json
+retained evening --json
+retained evening --json --tree 4 --top 40
+retained core --no-modules --json
+retained core --no-modules --json --tree 6 --top 60
+retained core --no-modules --json --by-field
+retained core --no-modules --json --type HeapLab.*
+retained core --no-modules --json --content HeapLab.*
+retained evening --json --by-dominator System.String --skip System.*
+retained lossy --json
+paths new --json --type HeapLab.* --max-paths 100
+paths evening --json --type CoffeeShop.* --max-paths 50
+paths core --no-modules --json --type HeapLab.* --max-paths 100
+paths core --no-modules --json --type System.String --max-paths 100 --show-values
+paths core --no-modules --json --object 400
+paths evening --json --object 400 --full
+paths lossy --json --type * --max-paths 20
+leaks new --json --share 1 --min-bytes 1 --findings
+leaks evening --json --share 1 --min-bytes 1 --findings
+leaks core --no-modules --json --share 1 --min-bytes 1 --findings --show-values
+leaks svr --json --share 1 --min-bytes 1 --findings
+leaks sites --no-modules --json --share 1 --min-bytes 1 --findings
+leaks lossy --json --share 1 --min-bytes 1
+async new --json
+async evening --json
+async core --no-modules --json
+strings core --no-modules --json
+exceptions core --no-modules --json
+sites sites --no-modules --json
+sites sites --no-modules --json --also-dead
+info two --json --walk 2
+info svr --json
+info killed --json
+info names --json
+info evening --json
+info sites --no-modules --json
+diff old new --json
+diff old new --json --retained
+diff old new --json --paths
+diff morning evening --json --retained
+diff morning evening --json --paths --full
+diff evening morning --json --paths --min-bytes 1K
+diff lossy killed --json
+trend old new svr --json
+trend old new svr core --no-modules --json --retained
+trend morning evening --json --filter CoffeeShop.*
+convert new --summary -
+convert evening --summary -
+convert core --no-modules --summary -
+convert core --no-modules -f html -o -
+convert evening -f html -o -
+convert sites --no-modules -f html -o -
+convert lossy -f html -o -
+convert svr -f html -o - --mine System.*
+convert core --no-modules -f v8 -o -
+convert core --no-modules -f v8 --values strings -o -
+convert sites --no-modules -f v8 -o -
+leaks core --no-modules --min-bytes 1 -o page.html -q
+diff morning evening -o page.html -q
+diff old new -o page.html -q
+diff core new --no-modules -o page.html -q
+trend old new svr -o page.html -q
+trend morning evening -o page.html -q
+"""
+# Dumps that are no JSON: a digest of the whole.
+DUMPS = "\n".join(f"convert {name} -f {form} -o -" for name in ("core --no-modules", "evening", "sites --no-modules", "svr", "lossy", "names", "two")
+                  for form in ("gclog", "gcdump", "dart", "pprof", "collapsed", "nettrace"))
+
 
 def group_of(line):
     """Core files and recordings of sites have code of their own: their lines are run apart, by what is read."""
@@ -311,8 +396,28 @@ def group_of(line):
     return next((name for name in ("core", "sites") if name in words[1:]), words[0])
 
 
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def parts(value, name=""):
+    """Lines with the digest of each list and the values of the objects of JSON.  A list of objects gets one line per key."""
+    if isinstance(value, dict) and name.count(".") < 2:
+        for key in sorted(value):
+            yield from parts(value[key], f"{name}.{key}".lstrip("."))
+    elif isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        for key in sorted({key for each in value for key in each}):
+            column = [each.get(key) for each in value]
+            yield f"{name}[{len(value)}].{key} {digest(json.dumps(column, sort_keys=True).encode())[:12]}\n"
+    else:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+        yield f"{name} {text if len(text) < 60 else digest(text.encode())[:12]}\n"
+
+
+PAGE = '<script type="application/json" id="data">'
+DIGESTED = set(DIGESTS.strip().split("\n"))
 GROUPS = {}
-for LINE in COMMANDS.strip().split("\n"):
+for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, DUMPS)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)
 RECORDINGS = {"old": "net9-wks", "new": "net10-wks-ranges", "lossy": "net10-wks-lossy", "two": "net8-wks-two-dumps", "svr": "net9-svr",
               "names": "net10-wks-names", "nonames": "net10-wks-nonames", "killed": "net10-wks-killed"}
@@ -326,7 +431,10 @@ class Outputs(CliTest):
 
     def block(self, line):
         run = self.gcdumpc(*shlex.split(line), env={"COLUMNS": "100"})
-        out = f"sha256 {hashlib.sha256(run.out).hexdigest()}\n" if " -f " in line and line.endswith(" -o -") and run.out else run.text
+        out = run.text if " -f " not in line else f"sha256 {digest(run.out)}\n" if run.out else ""
+        if line in DIGESTED and run.code in (0, 3):
+            text = self.get("page.html").decode() if "page.html" in line else run.text
+            out = "".join(parts(json.loads(text[text.find(PAGE) + len(PAGE):].partition("</script>")[0] if PAGE in text else text)))
         return "".join([f"$ gcdumpc {line}\n", out, "" if out.endswith("\n") or not out else "\n",
                         *(f"! {message}\n" for message in run.err.decode().splitlines()), f"= {run.code}\n\n"])
 
