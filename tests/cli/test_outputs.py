@@ -1,6 +1,7 @@
 """What the commands print with each of their options, for bundled recordings: compared with
 expected/outputs-*.txt, so that any change is seen.
 What is said about suspects is in golden/test_said."""
+import csv
 import hashlib
 import json
 import os
@@ -351,6 +352,9 @@ strings core --no-modules --json
 exceptions core --no-modules --json
 sites sites --no-modules --json
 sites sites --no-modules --json --also-dead
+sql new --csv EVERY
+sql core --no-modules --show-values --csv EVERY
+sql sites --no-modules --csv EVERY
 info two --json --walk 2
 info svr --json
 info killed --json
@@ -385,6 +389,10 @@ diff core new --no-modules -o page.html -q
 trend old new svr -o page.html -q
 trend morning evening -o page.html -q
 """
+# EVERY stands for what prints all rows of these.
+TABLES = ("objects types edges dominators roots dependent_handles modules ranges suspects sites samples strings fields facts v_types_by_bytes v_objects "
+          "v_largest_retained v_roots_summary v_roots v_generations v_unreachable refs statics").split()
+EVERY = "; ".join(f"SELECT '{table}' AS \"table\"; SELECT * FROM {table}" for table in TABLES)
 # Dumps that are no JSON: a digest of the whole.
 DUMPS = "\n".join(f"convert {name} -f {form} -o -" for name in ("core --no-modules", "evening", "sites --no-modules", "svr", "lossy", "names", "two")
                   for form in ("gclog", "gcdump", "dart", "pprof", "collapsed", "nettrace"))
@@ -414,6 +422,14 @@ def parts(value, name=""):
         yield f"{name} {text if len(text) < 60 else digest(text.encode())[:12]}\n"
 
 
+def columns(text):
+    """The same for each column of the tables of EVERY."""
+    for table in text.split('"table"\n')[1:]:
+        name, head, *rows = csv.reader(table.splitlines())
+        for key, *column in zip(head, *rows):
+            yield f"{name[0]}[{len(rows)}].{key} {digest(json.dumps(column).encode())[:12]}\n"
+
+
 PAGE = '<script type="application/json" id="data">'
 DIGESTED = set(DIGESTS.strip().split("\n"))
 GROUPS = {}
@@ -430,9 +446,11 @@ class Outputs(CliTest):
     """One test for each group, which ends at the first command that prints something else."""
 
     def block(self, line):
-        run = self.gcdumpc(*shlex.split(line), env={"COLUMNS": "100"})
+        run = self.gcdumpc(*(EVERY if word == "EVERY" else word for word in shlex.split(line)), env={"COLUMNS": "100"})
         out = run.text if " -f " not in line else f"sha256 {digest(run.out)}\n" if run.out else ""
-        if line in DIGESTED and run.code in (0, 3):
+        if line.endswith(" EVERY"):
+            out = "".join(columns(run.text))
+        elif line in DIGESTED and run.code in (0, 3):
             text = self.get("page.html").decode() if "page.html" in line else run.text
             out = "".join(parts(json.loads(text[text.find(PAGE) + len(PAGE):].partition("</script>")[0] if PAGE in text else text)))
         return "".join([f"$ gcdumpc {line}\n", out, "" if out.endswith("\n") or not out else "\n",
