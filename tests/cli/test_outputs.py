@@ -5,6 +5,7 @@ import csv
 import hashlib
 import json
 import os
+import random
 import shlex
 import unittest
 
@@ -389,6 +390,13 @@ diff core new --no-modules -o page.html -q
 trend old new svr -o page.html -q
 trend morning evening -o page.html -q
 """
+# The same questions about heaps that a generator bent: what a real heap has once or never, they have often.
+BENT = {"bent1": ("evening", 1), "bent2": ("evening", 2), "bent3": ("new", 3), "bent4": ("new", 4)}
+QUESTIONS = "\n".join(f"{question} --json".replace("X", name) for name in BENT for question in (
+    "report X --retained", "report X --by root --retained", "report X --by length", "retained X", "retained X --tree 5 --top 80",
+    "retained X --largest types --min-bytes 1K", "paths X --type * --max-paths 80", "paths X --type System.* --max-paths 40 --full", "async X",
+    "leaks X --share 1 --min-bytes 1 --findings", "diff X evening --paths --min-bytes 1", "diff evening X --retained", "info X"))
+QUESTIONS += "\nsql bent1 --csv EVERY\ntrend bent1 bent2 bent3 bent4 --json --retained\nleaks bent3 -o page.html -q\ndiff bent1 bent2 -o page.html -q\n"
 # EVERY stands for what prints all rows of these.
 TABLES = ("objects types edges dominators roots dependent_handles modules ranges suspects sites samples strings fields facts v_types_by_bytes v_objects "
           "v_largest_retained v_roots_summary v_roots v_generations v_unreachable refs statics").split()
@@ -430,10 +438,41 @@ def columns(text):
             yield f"{name[0]}[{len(rows)}].{key} {digest(json.dumps(column).encode())[:12]}\n"
 
 
+def bend(text, seed):
+    """A heap log with objects and roots lost, references lost, doubled and led elsewhere, and other sizes, kinds of roots and types."""
+    rng, lines = random.Random(seed), [line.split(" ") for line in text.splitlines()]
+    objects = [line[1] for line in lines if line[0] == "o"]
+    for line in lines:
+        odd = rng.random()
+        if line[0] == "t" and "[gcdumpc" in line and seed % 2:
+            continue                             # the checksum: without it the heap counts as whole
+        if line[0] == "o" and odd < 0.2:
+            at = rng.randrange(4, len(line)) if len(line) > 4 else 0
+            if odd < 0.02:
+                continue
+            if odd < 0.04:
+                line[3] = format(rng.choice((0, 24, 8 * rng.randrange(1 << 9), 1 << rng.randrange(20))), "x")
+            elif odd < 0.05:
+                line[2] = format(rng.randrange(1, 100), "x")
+            elif odd < 0.08:
+                line.append(rng.choice(objects))
+            elif at > 0 and odd < 0.12:
+                line[at] = rng.choice(objects)
+            elif at > 0 and odd < 0.16:
+                line.append(line[at])
+            elif at > 0:
+                del line[at]
+        elif line[0] == "r" and odd < 0.5:
+            if odd < 0.3:
+                continue
+            line[2] = str(rng.randrange(5))
+        yield " ".join(line) + "\n"
+
+
 PAGE = '<script type="application/json" id="data">'
-DIGESTED = set(DIGESTS.strip().split("\n"))
+DIGESTED = set((DIGESTS + QUESTIONS).strip().split("\n"))
 GROUPS = {}
-for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, DUMPS)).split("\n")):
+for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, DUMPS)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)
 RECORDINGS = {"old": "net9-wks", "new": "net10-wks-ranges", "lossy": "net10-wks-lossy", "two": "net8-wks-two-dumps", "svr": "net9-svr",
               "names": "net10-wks-names", "nonames": "net10-wks-nonames", "killed": "net10-wks-killed"}
@@ -463,6 +502,10 @@ class Outputs(CliTest):
         for key, source in OTHERS.items():
             os.symlink(os.path.join(SOURCE, "traces", source), self.path(key))
         words = {word for line in lines for word in shlex.split(line)}
+        for key, (source, seed) in BENT.items():
+            if key in words:
+                log = self.done("convert", source, "-f", "gclog", "-o", "-", "-q").text
+                self.put(key, "".join(bend(log, seed)).encode())
         if "new.gclog" in words:
             self.done("convert", "new", "-o", "new.gclog", "-q")
         if "old.json" in words:
