@@ -83,11 +83,10 @@ static const char *put_key(const struct filling *f, const struct placed *p)
 {
     if (p->element == NULL || p->element->step.dependent)
         return "";
-    struct answer_entry e = { .session = f->of->session,
-                              .entry = p->entry->step.node,
-                              .value = p->element->step.node,
-                              .of_collection = p->entry != p->line };
-    return answer_key(f->a, "key", &e);
+    struct gcd_session_entry e = { .entry = p->entry->step.node,
+                                   .value = p->element->step.node,
+                                   .of_collection = p->entry != p->line };
+    return answer_key(f->a, "key", f->of->session, &e);
 }
 
 /* By which field the object of P holds the next one. */

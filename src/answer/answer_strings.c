@@ -1,11 +1,9 @@
 #include "answer/answers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/text/plural.h>
-#include <gcdumpc/unstable/text/shown.h>
+#include <gcdumpc/unstable/text/quoted.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -52,38 +50,9 @@ const struct answer_shape answer_arrays_shape = ANSWER_SHAPE(array_columns);
 
 /* ---- texts ---- */
 
-const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
-                          char ret[ANSWER_QUOTED_BYTES])
-{
-    static const char escapes[] = "n\nr\rt\t\"\"\\\\";
-    size_t used = 0, i = 0, characters = 0;
-    ret[used++] = '"';
-    for (; i < n && characters < most && used + 16 < ANSWER_QUOTED_BYTES; characters++) {
-        uint32_t code;
-        bool shown;
-        size_t k = gcd_text_next(utf8 + i, n - i, &code, &shown);
-        const char *escape = NULL;
-        for (const char *e = escapes; *e != '\0' && code < 128; e += 2)
-            escape = e[1] == (char)code ? e : escape;
-        if (escape != NULL) {
-            ret[used++] = '\\';
-            ret[used++] = *escape;
-        } else if (shown) {
-            memcpy(ret + used, utf8 + i, k);
-            used += k;
-        } else {
-            used += (size_t)snprintf(ret + used, ANSWER_QUOTED_BYTES - used,
-                                     code < 0x10000 ? "\\u%04" PRIx32 : "\\U%08" PRIx32, code);
-        }
-        i += k;
-    }
-    (void)snprintf(ret + used, ANSWER_QUOTED_BYTES - used, "%s", i < n || cut ? "…" : "\"");
-    return ret;
-}
-
 void answer_put_text(struct answer *a, const struct gcd_text *t, const char *secret)
 {
-    char shown[ANSWER_QUOTED_BYTES];
+    char shown[GCD_QUOTED_BYTES];
     if (t->utf8 == NULL) {
         answer_text(a, "shown", "(only its hash is known)");
         return;
@@ -95,7 +64,7 @@ void answer_put_text(struct answer *a, const struct gcd_text *t, const char *sec
         return;
     }
     answer_format(a, "text", "%.*s", (int)t->bytes, t->utf8);
-    answer_text(a, "shown", answer_quoted(t->utf8, t->bytes, t->cut, SHOWN_CHARACTERS, shown));
+    answer_text(a, "shown", gcd_quoted(t->utf8, t->bytes, t->cut, SHOWN_CHARACTERS, shown));
 }
 
 void answer_hide_text(struct answer *a)

@@ -49,7 +49,19 @@ static const struct answer_column also_columns[] = {
     FIELD("kind", ANSWER_TEXT), FIELD("objects", ANSWER_COUNT), FIELD("bytes", ANSWER_BYTES),
     FIELD("type", ANSWER_TEXT), FIELD("sentence", ANSWER_TEXT), FIELD("advice", ANSWER_TEXT),
 };
-const struct answer_shape answer_notes_shape = ANSWER_SHAPE(also_columns);
+static const struct answer_shape also_shape = ANSWER_SHAPE(also_columns);
+
+static const struct answer_column note_columns[] = {
+    FIELD("kind", ANSWER_TEXT),
+    FIELD("objects", ANSWER_COUNT),
+    FIELD("bytes", ANSWER_BYTES),
+    FIELD("type", ANSWER_TEXT),
+    FIELD("sentence", ANSWER_TEXT),
+    FIELD("keys", ANSWER_TEXT),
+    ROWS("key_beginnings", ANSWER_FOR_PROGRAMS, &answer_keys_shape),
+    FIELD("advice", ANSWER_TEXT),
+};
+const struct answer_shape answer_notes_shape = ANSWER_SHAPE(note_columns);
 
 static const struct answer_column suspect_columns[] = {
     COLUMN("number", "No.", ANSWER_COUNT),
@@ -88,7 +100,7 @@ static const struct answer_column suspect_columns[] = {
     FIELD("owner", ANSWER_TEXT),
     DETAIL("owner_module", ANSWER_TEXT),
     DETAIL("owner_node", ANSWER_COUNT),
-    ROWS("also", ANSWER_FOR_PROGRAMS, &answer_notes_shape),
+    ROWS("also", ANSWER_FOR_PROGRAMS, &also_shape),
     ROWS("path", ANSWER_FOR_PROGRAMS, &path_shape),
     ROWS("lines", ANSWER_FOR_ALL, &lines_shape),
     ROWS("ways", ANSWER_FOR_PROGRAMS, &ways_shape),
@@ -169,27 +181,12 @@ static struct gcd_field field_of_step(const struct answer_of_suspects *of,
                : GCD_FIELD_UNKNOWN;
 }
 
-/* The last of the steps that step I stands for: a collection for its internals behind it. */
-static size_t last_inside(const struct gcd_suspect *s, size_t i)
-{
-    while (i + 1 < s->path_count && s->path[i + 1].fold == GCD_FOLD_INSIDE)
-        i++;
-    return i;
-}
-
 /* "[\"tenant-42\"]" for the key by which step I holds the next one; and the cell CELL. */
 static const char *put_key(struct answer *a, const char *cell, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s, size_t i)
 {
-    size_t last = last_inside(s, i), next = last + 1;
-    if (next >= s->path_count || s->path[next].dependent || s->path[last].skipped ||
-        s->path[next].skipped || s->path[i].repeats > 1)
-        return "";
-    struct answer_entry e = { .session = of->session,
-                              .entry = s->path[last].node,
-                              .value = s->path[next].node,
-                              .of_collection = last > i };
-    return answer_key(a, cell, &e);
+    struct gcd_session_entry e;
+    return gcd_session_step_entry(s, i, &e) ? answer_key(a, cell, of->session, &e) : "";
 }
 
 /* The text of step I, which is the type of its object with a remark, after BEFORE. */
@@ -373,14 +370,6 @@ static void put_also(struct answer *a, const struct answer_of_suspects *of,
         put_in_short(a, of, gcd_suspects_also(of->shown, s, i));
 }
 
-struct answer *answer_notes(const struct answer_of_suspects *of)
-{
-    struct answer *a = answer_new(NULL, &answer_notes_shape);
-    for (size_t i = 0; i < gcd_suspects_note_count(of->suspects); i++)
-        put_in_short(a, of, gcd_suspects_note(of->suspects, i));
-    return a;
-}
-
 static void put_rows(struct answer *a, const struct answer_of_suspects *of,
                      const struct gcd_suspect *s)
 {
@@ -402,22 +391,6 @@ static bool put_sites(struct answer *a, const struct answer_of_suspects *of,
     return ok;
 }
 
-uint32_t answer_suspect_collection(const struct answer_of_suspects *of, const struct gcd_suspect *s)
-{
-    const struct gcd_collections *c;
-    if ((s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_DESIGN) && s->collection != NULL)
-        return s->node;
-    if (s->kind != GCD_SUSPECT_TYPE || s->path_count < 2 ||
-        gcd_session_collections(of->session, NULL, &c, NULL) != GCD_OK)
-        return GCD_NODE_NONE;
-    size_t i = s->path_count - 1; /* one of the objects */
-    while (i > 0 && s->path[i - 1].fold == GCD_FOLD_INSIDE)
-        i--;
-    return i > 0 && !s->path[i - 1].skipped && gcd_collections_has_inside(c, s->path[i - 1].type)
-               ? s->path[i - 1].node
-               : GCD_NODE_NONE;
-}
-
 static gcd_status put_keys(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s, struct gcd_error *err)
 {
@@ -425,6 +398,20 @@ static gcd_status put_keys(struct answer *a, const struct answer_of_suspects *of
     gcd_status st = answer_suspect_keys(of, s, answer_rows(a, "key_beginnings"), &sentence, err);
     if (st == GCD_OK)
         answer_text(a, "keys", sentence);
+    return st;
+}
+
+gcd_status answer_notes(const struct answer_of_suspects *of, struct answer **ret,
+                        struct gcd_error *err)
+{
+    struct answer *a = *ret = answer_new(NULL, &answer_notes_shape);
+    if (a == NULL)
+        return gcd_fail_nomem(err, "listing notes");
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < gcd_suspects_note_count(of->suspects) && st == GCD_OK; i++) {
+        put_in_short(a, of, gcd_suspects_note(of->suspects, i));
+        st = put_keys(a, of, gcd_suspects_note(of->suspects, i), err);
+    }
     return st;
 }
 

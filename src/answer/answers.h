@@ -170,10 +170,6 @@ struct answer_of_duplicates {
 extern const struct answer_shape answer_strings_shape, answer_arrays_shape;
 gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
                              struct answer **ret, struct gcd_error *err);
-/* N bytes as in source code, with at most MOST characters; CUT: they are only the beginning. */
-#define ANSWER_QUOTED_BYTES 512
-const char *answer_quoted(const char *utf8, size_t n, bool cut, size_t most,
-                          char ret[ANSWER_QUOTED_BYTES]);
 /* T in the columns "shown", "text", "cut" and "masked", but for what it looks like: SECRET, NULL =
  * nothing to hide. */
 void answer_put_text(struct answer *a, const struct gcd_text *t, const char *secret);
@@ -195,15 +191,11 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
 
 /* ---- answer_keys.c: the keys of dictionaries ---- */
 
-/* ENTRY, part of a collection or not, has VALUE: gcd_key_of. */
-struct answer_entry {
-    struct gcd_session *session;
-    uint32_t entry, value;
-    bool of_collection;
-};
 /* "[\"tenant-42\"]" for the key of E, "" = not known, or it may not be seen; its text in CELL of A,
  * unless that is NULL.  The result belongs to A. */
-const char *answer_key(struct answer *a, const char *cell, const struct answer_entry *e);
+struct gcd_session_entry;
+const char *answer_key(struct answer *a, const char *cell, struct gcd_session *session,
+                       const struct gcd_session_entry *e);
 extern const struct answer_shape answer_keys_shape;
 
 /* ---- answer_paths.c ---- */
@@ -268,10 +260,6 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
 /* NULL: out of memory, like the next three. */
 struct answer *answer_parts(const struct answer_of_suspects *of,
                             const struct gcd_suspect_part *parts, size_t n);
-/* The collection whose keys tell what S is: S itself, or what holds the objects of a type;
- * GCD_NODE_NONE. */
-uint32_t answer_suspect_collection(const struct answer_of_suspects *of,
-                                   const struct gcd_suspect *s);
 /*
  * What values tell about S, if they may be seen: the keys of that collection, or the text of equal
  * strings.  A sentence in *RET, which belongs to GROUPS, NULL = nothing; and the keys by their
@@ -298,7 +286,8 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s);
 /* What is large and no fault. */
-struct answer *answer_notes(const struct answer_of_suspects *of);
+gcd_status answer_notes(const struct answer_of_suspects *of, struct answer **ret,
+                        struct gcd_error *err);
 /* The path of S from its root, for people; FOLDS: without hidden steps. */
 struct answer *answer_suspect_path(const struct answer_of_suspects *of, const struct gcd_suspect *s,
                                    bool folds);

@@ -1,7 +1,9 @@
 #include "base/text.h"
 
+#include <gcdumpc/unstable/text/quoted.h>
 #include <gcdumpc/unstable/text/shown.h>
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -244,4 +246,33 @@ const char *gcd_text_size(uint64_t bytes, char buf[GCD_TEXT_SIZE_BYTES])
     else
         (void)snprintf(buf, GCD_TEXT_SIZE_BYTES, "%.1f %s", v, units[unit]);
     return buf;
+}
+
+const char *gcd_quoted(const char *utf8, size_t n, bool cut, size_t most,
+                       char ret[GCD_QUOTED_BYTES])
+{
+    static const char escapes[] = "n\nr\rt\t\"\"\\\\";
+    size_t used = 0, i = 0, characters = 0;
+    ret[used++] = '"';
+    for (; i < n && characters < most && used + 16 < GCD_QUOTED_BYTES; characters++) {
+        uint32_t code;
+        bool shown;
+        size_t k = gcd_text_next(utf8 + i, n - i, &code, &shown);
+        const char *escape = NULL;
+        for (const char *e = escapes; *e != '\0' && code < 128; e += 2)
+            escape = e[1] == (char)code ? e : escape;
+        if (escape != NULL) {
+            ret[used++] = '\\';
+            ret[used++] = *escape;
+        } else if (shown) {
+            memcpy(ret + used, utf8 + i, k);
+            used += k;
+        } else {
+            used += (size_t)snprintf(ret + used, GCD_QUOTED_BYTES - used,
+                                     code < 0x10000 ? "\\u%04" PRIx32 : "\\U%08" PRIx32, code);
+        }
+        i += k;
+    }
+    (void)snprintf(ret + used, GCD_QUOTED_BYTES - used, "%s", i < n || cut ? "…" : "\"");
+    return ret;
 }

@@ -12,9 +12,10 @@ import subprocess
 import unittest
 
 import cli_support
-from cli_support import CliTest, Ev, Payloads, V4File, genheap, types_trace, write
+from cli_support import CliTest, Ev, Payloads, V4File, genheap, trace, types_trace, write
 
 MOST_BYTES = 5 << 20
+CORE = os.path.join(os.path.dirname(os.path.dirname(trace("net10-core"))), "net10-core", "heap.core.gz")
 
 
 def parts(page):
@@ -33,6 +34,16 @@ class Html(CliTest):
 
     def data(self, *args, **options):
         return json.loads(parts(self.page(*args, **options))[1])
+
+    def test_keys_of_paths_need_permission(self):
+        """A text that a dictionary of the runtime holds is a suspect here."""
+        few = ("--share", "1", "--min-bytes", "1", "-o", "x.html")
+        key = '._entries["TRUSTED_PLATFORM_ASSEMBLIES"]'
+        for options, there in ([], False), (["--show-values"], True):
+            self.done("leaks", CORE, *few, *options)
+            data = json.loads(parts(self.get("x.html"))[1])
+            self.assertEqual(key in [row[5] for s in data["suspects"] for row in s.get("path", []) if len(row) > 5], there)
+        self.assertNotIn(b"no place", self.done("convert", CORE, "-o", "y.html", "--show-values").err)
 
     def check_tree(self, rows, whole=True):
         """Parents come first; a total is at least the step's own plus its children's, and more only if something was left out."""

@@ -114,6 +114,9 @@ class Values(LiveTest):
                 self.assertEqual(found, wanted)
                 notes = json.loads(self.gcdumpc(*leaks, "--json").stdout)["notes"]    # it cannot grow
                 self.assertTrue(any("Frozen" in note["sentence"] for note in notes), notes)
+                note, = (n for n in json.loads(self.gcdumpc(*leaks, "--show-values", "--json").stdout)["notes"] if "Frozen" in n["sentence"])
+                self.assertRegex(note["keys"], r'^500 keys, such as "user:tenant-3/frozen-')
+                self.assertEqual(sum(g["count"] for g in note["key_beginnings"]), 500)
                 text = self.gcdumpc(*leaks, "--show-values").stdout
                 self.assertRegex(text, r'\n +\d+ keys, such as "user:tenant-3/')
                 self.assertRegex(text, r'\nNote: [^\n]*(\n +[^\n]*)*Frozen[^\n]*(\n +[^\n]*)*\n +500 keys, such as "user:tenant-3/frozen-')

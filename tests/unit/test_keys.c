@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/session.h>
 #include <gcdumpc/unstable/keys.h>
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/writer.h>
 
 #include "graph/graph_build.h"
 #include "support/failalloc.h"
@@ -322,6 +325,75 @@ static void test_secrets_are_one_group_without_their_beginning(void **state)
     free_heap(&h);
 }
 
+static struct gcd_values_view view_of(const struct heap *h, enum gcd_values_show show)
+{
+    return (struct gcd_values_view){ .values = h->values, .show = show };
+}
+
+/* What is said of the dictionary of H, until the next call. */
+static const char *sentence_of(const struct heap *h, enum gcd_values_show show)
+{
+    struct gcd_session *session;
+    struct gcd_values_view view = view_of(h, show);
+    struct gcd_suspect s = { .kind = GCD_SUSPECT_OBJECT, .node = 0, .collection = "Dictionary" };
+    static char text[GCD_KEYS_BYTES];
+    assert_int_equal(gcd_session_new(h->graph, NULL, &session, &err), GCD_OK);
+    gcd_session_use_values(session, &view);
+    assert_int_equal(gcd_session_suspect_keys(session, &s, NULL, text, &err), GCD_OK);
+    gcd_session_free(session);
+    return text;
+}
+
+static void test_a_sentence_has_examples_and_beginnings_that_may_be_seen(void **state)
+{
+    static char keys[40][TEXT_BYTES];
+    (void)state;
+    for (unsigned i = 0; i < 40; i++)
+        (void)snprintf(keys[i], TEXT_BYTES, i % 4 == 0 ? "page/%02u" : "jo.doe.%02u@shop.example",
+                       i);
+    struct heap h = heap_with(keys, 40);
+    assert_string_equal(
+        sentence_of(&h, GCD_SHOW_MASKED),
+        "40 keys, such as \"page/00\", \"page/16\", \"page/36\". (e-mail address) has "
+        "75 % of their bytes (30 keys).");
+    assert_non_null(strstr(sentence_of(&h, GCD_SHOW_RAW), "\"jo.doe."));
+    assert_string_equal(sentence_of(&h, GCD_SHOW_EQUAL), "");
+    free_heap(&h);
+}
+
+/* The page of H; free with gcd_sink_free. */
+static const char *page_of(const struct heap *h, enum gcd_values_show show, struct gcd_sink **ret)
+{
+    struct gcd_values_view view = view_of(h, show);
+    struct gcd_write_options options = { .values = &view };
+    size_t n;
+    assert_int_equal(gcd_sink_new_memory(NULL, ret, &err), GCD_OK);
+    assert_int_equal(
+        gcd_write_graph(gcd_format_by_name("html"), h->graph, *ret, &options, NULL, &err), GCD_OK);
+    gcd_sink_write(*ret, "", 1);
+    assert_int_equal(gcd_sink_commit(*ret, &err), GCD_OK);
+    return (const char *)gcd_sink_memory(*ret, &n);
+}
+
+static void test_a_page_has_the_keys_that_may_be_seen(void **state)
+{
+    static char keys[40][TEXT_BYTES];
+    struct gcd_sink *s;
+    (void)state;
+    for (unsigned i = 0; i < 40; i++)
+        (void)snprintf(keys[i], TEXT_BYTES, "jo.doe.%02u@shop.example", i);
+    struct heap h = heap_with(keys, 40);
+    assert_non_null(
+        strstr(page_of(&h, GCD_SHOW_MASKED, &s), "keys\":\"40 keys. (e-mail address) "));
+    assert_null(strstr((const char *)gcd_sink_memory(s, &(size_t){ 0 }), "jo.doe."));
+    gcd_sink_free(s);
+    assert_non_null(strstr(page_of(&h, GCD_SHOW_RAW, &s), "such as \\\"jo.doe.00@shop.example"));
+    gcd_sink_free(s);
+    assert_null(strstr(page_of(&h, GCD_SHOW_EQUAL, &s), "40 keys"));
+    gcd_sink_free(s);
+    free_heap(&h);
+}
+
 static void test_groups_of_random_keys_are_what_a_count_finds(void **state)
 {
     static const char *const words[] = { "a", "b", "ab", "a:b", "", "tenant-1", "\xc3\xa9", "x/y" };
@@ -380,6 +452,8 @@ int main(void)
         cmocka_unit_test(test_beginnings_of_few_keys_tell_nothing),
         cmocka_unit_test(test_the_largest_of_many_beginnings_are_found),
         cmocka_unit_test(test_secrets_are_one_group_without_their_beginning),
+        cmocka_unit_test(test_a_sentence_has_examples_and_beginnings_that_may_be_seen),
+        cmocka_unit_test(test_a_page_has_the_keys_that_may_be_seen),
         cmocka_unit_test(test_groups_of_random_keys_are_what_a_count_finds),
         cmocka_unit_test(test_a_failing_allocator_leaves_nothing),
     };

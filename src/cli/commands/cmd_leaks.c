@@ -302,15 +302,14 @@ static bool print_notes(const struct leaks *l)
 /* That there are texts nobody asked to see. */
 static void print_hint_of_texts(const struct leaks *l)
 {
-    struct answer_of_suspects of = asked(l, l->suspects);
     bool has = false;
     if (l->args->view.values != CLI_VALUES_HIDDEN ||
         cli_summary(&l->d)->values.kind != GCD_VALUES_STRINGS)
         return;
     for (size_t i = 0; i < l->shown && !has; i++) {
         const struct gcd_suspect *s = suspect_of(l, l->suspects, i);
-        has =
-            s->kind == GCD_SUSPECT_DUPLICATES || answer_suspect_collection(&of, s) != GCD_NODE_NONE;
+        has = s->kind == GCD_SUSPECT_DUPLICATES ||
+              gcd_session_suspect_collection(l->d.session, s) != GCD_NODE_NONE;
     }
     if (has)
         puts("\nThis dump has the texts of strings: --show-values shows keys and equal texts.");
@@ -345,6 +344,15 @@ static bool add_largest(const struct leaks *l, json_t *o)
     return ok;
 }
 
+static struct answer *notes(const struct answer_of_suspects *of)
+{
+    struct answer *a = NULL;
+    if (answer_notes(of, &a, NULL) == GCD_OK)
+        return a;
+    answer_free(a);
+    return NULL;
+}
+
 static bool print_json(const struct leaks *l)
 {
     struct answer_of_suspects of = asked(l, l->suspects);
@@ -367,7 +375,7 @@ static bool print_json(const struct leaks *l)
     bool ok =
         attach(o, "suspects", suspects(l, l->suspects)) &&
         json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
-        attach(o, "notes", answer_notes(&of)) && add_largest(l, o) &&
+        attach(o, "notes", notes(&of)) && add_largest(l, o) &&
         attach(o, "consumers", consumers(l)) &&
         (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;

@@ -453,6 +453,8 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
     h->session = h->own_session;
     if (st == GCD_OK)
         gcd_session_use_sites(h->session, h->options->sites);
+    if (st == GCD_OK && h->options->values != NULL)
+        gcd_session_use_values(h->session, h->options->values);
     return st;
 }
 

@@ -2,6 +2,7 @@
  * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays;
  * page/data.js documents their columns.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/generations.h>
@@ -551,8 +552,21 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_close(&p->j, ']');
 }
 
+/* Appends "[\"tenant-42\"]", the key by which step I holds the next one, if it may be seen. */
+static void append_key(const struct page *p, const struct gcd_suspect *s, size_t i,
+                       char buf[GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2])
+{
+    struct gcd_session_entry e;
+    struct gcd_text text;
+    char quoted[GCD_QUOTED_BYTES];
+    size_t n = strlen(buf);
+    if (s->path[i].fold != GCD_FOLD_INSIDE && gcd_session_step_entry(s, i, &e) &&
+        gcd_session_key(p->h->session, &e, &text, quoted) != NULL)
+        (void)snprintf(buf + n, GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2 - n, "[%s]", quoted);
+}
+
 /* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first
- * one retains, fold or 0, its field that leads to the next one. */
+ * one retains, fold or 0, its field that leads to the next one, or the key. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
     const struct gcd_root *root =
@@ -566,19 +580,32 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_open(&p->j, "path", '[');
     for (size_t i = 0; i < s->path_count; i++) {
         const struct gcd_suspect_step *step = &s->path[i];
-        char buf[GCD_FIELD_LABEL_BYTES];
+        char buf[GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2];
         struct gcd_field field = gcd_suspect_field(s, i, p->h->fields);
+        (void)gcd_field_suffix(&field, buf);
+        append_key(p, s, i, buf);
         json_put_open(&p->j, NULL, '[');
         json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)p->number[step->type]);
         json_put_number(&p->j, NULL, step->repeats);
         json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
         json_put_bool(&p->j, NULL, step->dependent);
         json_put_number(&p->j, NULL, step->fold);
-        if (gcd_field_suffix(&field, buf)[0] != '\0')
+        if (buf[0] != '\0')
             json_put_text(&p->j, NULL, buf, TEXT_BYTES);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
+}
+
+/* Which keys its collection has, where they may be seen; KEY may be NULL. */
+static gcd_status put_keys(struct page *p, const char *key, const struct gcd_suspect *s,
+                           struct gcd_error *err)
+{
+    char text[GCD_KEYS_BYTES];
+    GCD_TRY(gcd_session_suspect_keys(p->h->session, s, NULL, text, err));
+    if (text[0] != '\0')
+        json_put_text(&p->j, key, text, GCD_KEYS_BYTES);
+    return GCD_OK;
 }
 
 /* Where it was allocated, if that was sampled. */
@@ -614,6 +641,7 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
     json_put_open(&p->j, NULL, '{');
     json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
     json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
+    GCD_TRY(put_keys(p, "keys", s, err));
     GCD_TRY(put_suspect_site(p, s, err));
     json_put_text(&p->j, "advice", growth != NULL ? growth->advice : s->advice, TEXT_BYTES);
     json_put_text(&p->j, "evidence", growth != NULL ? growth->evidence : s->evidence, TEXT_BYTES);
@@ -653,17 +681,19 @@ static gcd_status put_suspects(struct page *p, struct gcd_error *err)
     return GCD_OK;
 }
 
-static void put_notes(struct page *p)
+static gcd_status put_notes(struct page *p, struct gcd_error *err)
 {
     json_put_open(&p->j, "notes", '[');
     for (size_t i = 0; i < gcd_suspects_note_count(p->h->suspects); i++) {
         const struct gcd_suspect *s = gcd_suspects_note(p->h->suspects, i);
         json_put_open(&p->j, NULL, '[');
         json_put_text(&p->j, NULL, s->sentence, TEXT_BYTES);
+        GCD_TRY(put_keys(p, NULL, s, err));
         json_put_text(&p->j, NULL, s->advice, TEXT_BYTES);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
+    return GCD_OK;
 }
 
 /* All kinds that were checked. */
@@ -745,7 +775,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     GCD_TRY(put_suspects(p, err));
     json_put_text(&p->j, "headline", p->h->headline, TEXT_BYTES);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
-    put_notes(p);
+    GCD_TRY(put_notes(p, err));
     put_checks(p);
     put_generations(p);
     GCD_TRY(html_put_sites(p->h, p->number, &p->j, err));

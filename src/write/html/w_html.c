@@ -71,5 +71,6 @@ const struct gcd_format gcd_w_html = {
     .about = "a page for browsers: what fills the heap and what retains it",
     .text = true,
     .names = GCD_NAMES_CSHARP,
+    .values = true,
     .write_graph = html_write,
 };

@@ -18,6 +18,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/sites.h>
+#include <gcdumpc/unstable/text/quoted.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 /* The SITES of its dump, which outlive S; no other thread uses S yet. */
@@ -104,6 +105,34 @@ GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s,
 GCD_MUST_CHECK gcd_status gcd_session_keys(struct gcd_session *s, const struct gcd_context *call,
                                            uint32_t node, struct gcd_keys **ret,
                                            struct gcd_error *err);
+/* The text of string NODE in quotes, its secret in brackets; NULL = not known, or it may not be
+ * seen.  *RET: the text, utf8 NULL unless all may see it.  The result is BUF. */
+const char *gcd_session_text(const struct gcd_session *s, uint32_t node, struct gcd_text *ret,
+                             char buf[GCD_QUOTED_BYTES]);
+/* ENTRY, part of a collection or not, has VALUE: gcd_key_of. */
+struct gcd_session_entry {
+    uint32_t entry, value;
+    bool of_collection;
+};
+/* The same of the key of E. */
+const char *gcd_session_key(struct gcd_session *s, const struct gcd_session_entry *e,
+                            struct gcd_text *ret, char buf[GCD_QUOTED_BYTES]);
+/* The entry by which step I of the path of S, a collection with its internals, holds the next step;
+ * false: none. */
+bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_session_entry *ret);
+/* The collection whose keys tell what S is: S itself, or what holds the objects of a type;
+ * GCD_NODE_NONE. */
+uint32_t gcd_session_suspect_collection(struct gcd_session *session, const struct gcd_suspect *s);
+/*
+ * What values tell about S, if they may be seen: the keys of that collection, or the text of equal
+ * strings.  Sentences in BUF, "" = nothing; *RET (may be NULL): the keys, which the caller frees,
+ * NULL = none.  One thread at a time.
+ */
+#define GCD_KEYS_BYTES 6000
+GCD_MUST_CHECK gcd_status gcd_session_suspect_keys(struct gcd_session *session,
+                                                   const struct gcd_suspect *s,
+                                                   struct gcd_keys **ret, char buf[GCD_KEYS_BYTES],
+                                                   struct gcd_error *err);
 /* [gcd_fold_path] Which of STEPS[N] to hide; one thread at a time. */
 GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s,
                                                 const struct gcd_context *call,

@@ -19,6 +19,16 @@ static enum mcp_outcome put_rows(struct mcp_call *c, const char *key, struct ans
     return ok ? MCP_DONE : mcp_no_memory(c);
 }
 
+static enum mcp_outcome put_notes(struct mcp_call *c, const struct answer_of_suspects *of)
+{
+    struct answer *a = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (answer_notes(of, &a, &err) == GCD_OK)
+        return put_rows(c, "notes", a);
+    answer_free(a);
+    return mcp_fail_by(c, &err);
+}
+
 static enum mcp_outcome put_headline(struct mcp_call *c, const struct gcd_suspects *s)
 {
     char text[GCD_HEADLINE_BYTES];
@@ -156,7 +166,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
         e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)
                                                               : mcp_fail_by(c, &err);
     if (e == MCP_DONE)
-        e = put_rows(c, "notes", answer_notes(&of));
+        e = put_notes(c, &of);
     return e == MCP_DONE && since == NULL && gcd_suspects_count(s) == 0
                ? put_consumers(c, &of, largest)
                : e;

@@ -128,8 +128,8 @@ function headline(s, i) {
  * @param {Suspect} s
  */
 export function sentences(s) {
-  const sentence = el("p", {}, linkedText(visible(s.sentence), namesOf(s)));
-  return s.growth === undefined ? [sentence] : [el("p", {}, linkedText(visible(words.growth(s.growth)), namesOf(s))), sentence];
+  const told = [el("p", {}, linkedText(visible(s.sentence), namesOf(s))), ...s.keys === undefined ? [] : [el("p", {}, visible(s.keys))]];
+  return s.growth === undefined ? told : [el("p", {}, linkedText(visible(words.growth(s.growth)), namesOf(s))), ...told];
 }
 
 /**

@@ -1,0 +1,179 @@
+/* The keys of dictionaries, caches and sets in words, where the values of a dump are shown. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
+#include <gcdumpc/unstable/text/quoted.h>
+
+#include "session/session.h"
+
+/* Characters of a key in a line for people; beginnings in a sentence. */
+#define KEY_CHARACTERS 40u
+#define GROUPS_SAID    5u
+
+/* ---- one key ---- */
+
+const char *gcd_session_text(const struct gcd_session *s, uint32_t node, struct gcd_text *ret,
+                             char buf[GCD_QUOTED_BYTES])
+{
+    uint32_t number = GCD_TEXT_NONE;
+    *ret = (struct gcd_text){ .utf8 = NULL };
+    if (s->values.values != NULL && s->values.show != GCD_SHOW_EQUAL && node != GCD_NODE_NONE)
+        number = gcd_values_find(s->values.values, gcd_graph_node_address(s->graph, node));
+    if (number == GCD_TEXT_NONE)
+        return NULL;
+    struct gcd_text t = gcd_values_text(s->values.values, number);
+    if (t.utf8 == NULL)
+        return NULL;
+    const char *secret = gcd_values_secret(&s->values, &t);
+    if (secret == NULL) {
+        *ret = t;
+        return gcd_quoted(t.utf8, t.bytes, t.cut, KEY_CHARACTERS, buf);
+    }
+    (void)snprintf(buf, GCD_QUOTED_BYTES, "(%s)", secret);
+    return buf;
+}
+
+const char *gcd_session_key(struct gcd_session *s, const struct gcd_session_entry *e,
+                            struct gcd_text *ret, char buf[GCD_QUOTED_BYTES])
+{
+    const struct gcd_fields *fields;
+    *ret = (struct gcd_text){ .utf8 = NULL };
+    if (s->values.values == NULL || e->entry == GCD_NODE_NONE || e->value == GCD_NODE_NONE ||
+        gcd_session_fields(s, NULL, &fields, NULL) != GCD_OK)
+        return NULL;
+    return gcd_session_text(s, gcd_key_of(s->graph, fields, e->entry, e->value, e->of_collection),
+                            ret, buf);
+}
+
+bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_session_entry *ret)
+{
+    size_t last = i;
+    while (last + 1 < s->path_count && s->path[last + 1].fold == GCD_FOLD_INSIDE)
+        last++;
+    if (last + 1 >= s->path_count || s->path[last + 1].dependent || s->path[last].skipped ||
+        s->path[last + 1].skipped || s->path[i].repeats > 1)
+        return false;
+    *ret = (struct gcd_session_entry){ .entry = s->path[last].node,
+                                       .value = s->path[last + 1].node,
+                                       .of_collection = last > i };
+    return true;
+}
+
+/* ---- the keys of a collection ---- */
+
+uint32_t gcd_session_suspect_collection(struct gcd_session *session, const struct gcd_suspect *s)
+{
+    const struct gcd_collections *c;
+    if ((s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_DESIGN) && s->collection != NULL)
+        return s->node;
+    if (s->kind != GCD_SUSPECT_TYPE || s->path_count < 2 ||
+        gcd_session_collections(session, NULL, &c, NULL) != GCD_OK)
+        return GCD_NODE_NONE;
+    size_t i = s->path_count - 1; /* one of the objects */
+    while (i > 0 && s->path[i - 1].fold == GCD_FOLD_INSIDE)
+        i--;
+    return i > 0 && !s->path[i - 1].skipped && gcd_collections_has_inside(c, s->path[i - 1].type)
+               ? s->path[i - 1].node
+               : GCD_NODE_NONE;
+}
+
+/* A sentence in the making. */
+struct sentence {
+    char *to; /* [GCD_KEYS_BYTES] */
+    size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    int n = vsnprintf(s->to + s->n, GCD_KEYS_BYTES - s->n, form, args);
+    va_end(args);
+    if (n > 0)
+        s->n = s->n + (size_t)n < GCD_KEYS_BYTES ? s->n + (size_t)n : GCD_KEYS_BYTES - 1;
+}
+
+/* "3,000 keys, such as "a", "b", "c"", "3,000 of its 4,000 keys are known" */
+static void say_examples(struct sentence *to, const struct gcd_values *values,
+                         const struct gcd_keys *k, const struct gcd_collection *of)
+{
+    char quoted[GCD_QUOTED_BYTES];
+    uint64_t count = gcd_keys_totals(k).count;
+    size_t n;
+    const uint32_t *texts = gcd_keys_examples(k, &n);
+    if (count < of->at_least)
+        say(to, "%s of its %s%s keys are known", GCD_DIGITS(count),
+            gcd_collection_is_exact(of) ? "" : "at least ", GCD_DIGITS(of->at_least));
+    else
+        say(to, "%s key%s", GCD_DIGITS(count), gcd_plural(count));
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_text text = gcd_values_text(values, texts[i]);
+        say(to, "%s%s",
+            i > 0        ? ", "
+            : n == count ? ": "
+                         : ", such as ",
+            gcd_quoted(text.utf8, text.bytes, text.cut, KEY_CHARACTERS, quoted));
+    }
+    say(to, ".");
+}
+
+/* " "tenant-42/"… has 61 % of their bytes (1,200 keys), "tenant-7/"… 10 % (200)." */
+static void say_groups(struct sentence *to, const struct gcd_keys *k)
+{
+    char quoted[GCD_QUOTED_BYTES];
+    struct gcd_key_totals t = gcd_keys_totals(k);
+    size_t n;
+    const struct gcd_key_group *groups = gcd_keys_groups(k, &n);
+    for (size_t i = 0; i < n && i < GROUPS_SAID; i++) {
+        const struct gcd_key_group *g = &groups[i];
+        double percent = t.bytes > 0 ? 100.0 * (double)g->bytes / (double)t.bytes : 0;
+        if (g->secret != NULL)
+            say(to, "%s(%s)", i > 0 ? ", " : " ", g->secret);
+        else
+            say(to, "%s%s…", i > 0 ? ", " : " ",
+                gcd_quoted(g->beginning, g->beginning_bytes, false, KEY_CHARACTERS, quoted));
+        say(to, " %s%.0f %%%s (%s%s)", i > 0 ? "" : "has ", percent, i > 0 ? "" : " of their bytes",
+            GCD_DIGITS(g->count),
+            i > 0           ? ""
+            : g->count == 1 ? " key"
+                            : " keys");
+    }
+    if (n > 0)
+        say(to, ".");
+}
+
+gcd_status gcd_session_suspect_keys(struct gcd_session *session, const struct gcd_suspect *s,
+                                    struct gcd_keys **ret, char buf[GCD_KEYS_BYTES],
+                                    struct gcd_error *err)
+{
+    struct gcd_text text;
+    char quoted[GCD_QUOTED_BYTES];
+    struct gcd_keys *k = NULL;
+    struct gcd_collection it;
+    struct sentence to = { .to = buf };
+    buf[0] = '\0';
+    if (ret != NULL)
+        *ret = NULL;
+    if (s->kind == GCD_SUSPECT_DUPLICATES) {
+        if (gcd_session_text(session, s->node, &text, quoted) != NULL)
+            say(&to, "The text: %s.", quoted);
+        return GCD_OK;
+    }
+    uint32_t node = gcd_session_suspect_collection(session, s);
+    gcd_status st =
+        node != GCD_NODE_NONE ? gcd_session_keys(session, NULL, node, &k, err) : GCD_END;
+    if (st == GCD_OK)
+        st = gcd_session_collection(session, NULL, node, &it, err);
+    if (st == GCD_OK) {
+        say_examples(&to, session->values.values, k, &it);
+        say_groups(&to, k);
+    }
+    if (st == GCD_OK && ret != NULL)
+        *ret = k;
+    else
+        gcd_keys_free(k);
+    return st == GCD_END ? GCD_OK : st;
+}
