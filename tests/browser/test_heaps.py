@@ -16,7 +16,7 @@ NONSENSE = ("NaN", "undefined", "[object", "null", "Infinity")
 
 
 class Heaps(PageTest):
-    def generated(self, shape, *options, objects=200_000):
+    def generated(self, shape, *options, objects=60_000):
         subprocess.run([genheap(self.path("")), "-n", str(objects), "--shape", shape, *options, self.path("heap.nettrace")], check=True, capture_output=True)
         return "heap.nettrace"
 

@@ -288,14 +288,15 @@ class Containers(unittest.TestCase):
 
 
 class Damage(unittest.TestCase):
-    """nettrace.md section 12."""
+    """nettrace.md section 12.  Of positions in a file, a long run tries all."""
+    STEP = 1 if os.environ.get("GCDUMPC_LONG") == "1" else 7
 
     def test_every_prefix_is_truncated_and_gives_a_prefix_of_the_events(self):
         for name, writer in WRITERS.items():
             data = write(writer(), rich_events())
             whole = seen(decode(data))
             longest = 0
-            for size in range(len(data)):
+            for size in range(0, len(data), self.STEP):
                 trace = decode(data[:size])
                 events = seen(trace)
                 self.assertEqual(trace.state, "truncated", (name, size, trace.state_detail))
@@ -303,7 +304,7 @@ class Damage(unittest.TestCase):
                 self.assertEqual(events, whole[:len(events)], (name, size))
                 self.assertGreaterEqual(len(events), longest, (name, size))
                 longest = len(events)
-            self.assertEqual(longest, len(whole), name)
+            self.assertEqual(seen(decode(data[:-1])), whole, name)
 
     def test_whole_blobs_of_a_cut_block_are_kept(self):
         for name, writer in WRITERS.items():
@@ -361,7 +362,7 @@ class Damage(unittest.TestCase):
         """The reader meets the same hostile input as the C program; it may call it anything but must not fail."""
         for writer in (V3File, V4File, V6File):
             data = bytearray(write(writer(), rich_events()))
-            for place in range(len(data)):
+            for place in range(0, len(data), self.STEP):
                 for mask in (0x01, 0x80, 0xFF):
                     data[place] ^= mask
                     with contextlib.suppress(Unsupported):
