@@ -57,9 +57,9 @@ say_skipped() {
 }
 
 # Background jobs, each in its own session, end with this script.
-live='' fuzzing='' building=''
+live='' fuzzing='' building='' programs=''
 stop_background() {
-    for session in $live $fuzzing $building; do kill -- "-$session" 2>/dev/null; done
+    for session in $live $fuzzing $building $programs; do kill -- "-$session" 2>/dev/null; done
 }
 # Becomes COMMAND in a session of its own that computes only when nothing else does.  If the scheduler divides time by sessions, the session must be
 # nice, too.
@@ -83,10 +83,17 @@ add_results() {
     cat "$results"/*.log 2>/dev/null | sed -n 's/.*Test *#[0-9]*: \([^ ]*\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/failed at least once: \1/p' | sort -u
 }
 
-# One process builds all .NET programs of the live tests and the guides: this takes half as long as one build for each.
-build_programs() {
+# One process builds all .NET programs of the live tests and the guides, which takes half as long as one build for each, beside the release build: it
+# often waits for packages.  A test that needs one before waits for it, too.
+start_programs() {
+    setsid python3 -B tests/live/lab_programs.py >build-tests/programs.log 2>&1 &
+    programs=$!
+}
+end_programs() {
     echo "== build the .NET programs of the tests ($(seconds))"
-    python3 -B tests/live/lab_programs.py
+    wait "$programs"
+    programs=
+    cat build-tests/programs.log
 }
 
 # FOLDER, targets, cmake options.  All builds share one installation of the real readers.
@@ -210,9 +217,10 @@ stage_fuzz() {
 
 # In this order, whatever the order of the arguments.
 have_release=no
-if wanted live; then build_programs; fi
+if wanted live; then start_programs; fi
 if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
 if wanted release || { wanted live && [ "$have_release" = no ]; }; then build_release; fi
+if wanted live; then end_programs; fi
 if wanted sanitizers || wanted live || wanted fuzz; then start_sanitizers_build; fi
 if wanted release; then stage_release; fi
 if wanted live; then start_live; fi

@@ -181,9 +181,9 @@ class Fields(LiveTest):
 
     def test_programs(self):
         for runtime, flavour in runtimes(RUNTIMES[-1]):
-            programs = [("HeapLab", [], 0.5, 0), ("WebLab", [need(plugin)], 0.5, 0.95)]
-            if ALL or flavour == "built":
-                programs.append(("HeapLab", ["--service", "300000" if ALL else "20000"], 0.9, 0.9))
+            programs = [("HeapLab", [], 0.5, 0), ("WebLab", [need(plugin)], 0.5, 0.95), ("HeapLab", ["--service", "300000"], 0.9, 0.9)]
+            if not ALL:                      # the largest in turn: ClrMD and Python compare each reference
+                programs = programs[1:2] if flavour == "contained" else [("HeapLab", ["--service", "2000"], 0.9, 0.9)]
             for name, args, named, own in programs:
                 with self.subTest(program=name, args=args, runtime=runtime):
                     got = self.compare(name, runtime, flavour, *args)
@@ -191,7 +191,7 @@ class Fields(LiveTest):
                     self.assertGreater(got.share("own named", "own"), own)
 
     def test_shop(self):
-        for runtime, flavour in runtimes(RUNTIMES[-1]):
+        for runtime, flavour in runtimes():
             with self.subTest(runtime=runtime):
                 got = self.compare("CoffeeShop", runtime, flavour)
                 self.assertGreater(got.share("named", "fields"), 0.8)
