@@ -91,6 +91,7 @@ static struct gcd_exception look_at(const struct finding *f, uint32_t node, uint
                                .inner_type = GCD_TYPE_NONE,
                                .stack_trace = GCD_TEXT_NONE,
                                .node = node,
+                               .trace = GCD_NODE_NONE,
                                .count = 1 };
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(e->graph, node, &n);
@@ -106,6 +107,8 @@ static struct gcd_exception look_at(const struct finding *f, uint32_t node, uint
             x.inner_type = gcd_graph_node_type(e->graph, edges[i]);
         else if (slot == t->slots[TRACE_TEXT] || slot == t->slots[REMOTE_TRACE_TEXT])
             x.stack_trace = text_of(e, edges[i]);
+        if (slot == t->slots[TRACE])
+            x.trace = edges[i];
         x.thrown |= slot == t->slots[TRACE] || slot == t->slots[TRACE_TEXT];
     }
     return x;
@@ -134,8 +137,11 @@ static bool add_to_group(struct finding *f, const struct gcd_exception *x)
         return true;
     }
     struct gcd_exception *to = &e->items[i];
-    if (to->thrown == 0 && x->thrown > 0)
+    if ((to->thrown == 0 && x->thrown > 0) ||
+        (to->trace == GCD_NODE_NONE && x->trace != GCD_NODE_NONE)) {
         to->node = x->node;
+        to->trace = x->trace;
+    }
     if (to->stack_trace == GCD_TEXT_NONE)
         to->stack_trace = x->stack_trace;
     to->count++;

@@ -7,6 +7,12 @@
 
 #include "base/error.h"
 
+/* Of a stack trace. */
+#define CALLS_MAX 64u
+
+static const struct answer_column call_columns[] = { FIELD(NULL, ANSWER_TEXT) };
+static const struct answer_shape calls_shape = ANSWER_SHAPE(call_columns);
+
 static const struct answer_column columns[] = {
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("thrown", "Thrown", ANSWER_COUNT),
@@ -16,9 +22,11 @@ static const struct answer_column columns[] = {
     FIELD("text", ANSWER_TEXT),
     FIELD("cut", ANSWER_FLAG),
     FIELD("masked", ANSWER_TEXT),
+    COLUMN("thrown_in", "Thrown in", ANSWER_TEXT),
     FIELD("hresult", ANSWER_TEXT),
     DETAIL("stack_trace", ANSWER_TEXT),
     FIELD("address", ANSWER_ADDRESS),
+    ROWS("calls", ANSWER_FOR_PROGRAMS, &calls_shape),
 };
 const struct answer_shape answer_exceptions_shape = ANSWER_SHAPE(columns);
 
@@ -28,6 +36,27 @@ static void put_hresult(struct answer *a, struct gcd_image_numbers *numbers, uin
     struct gcd_number n;
     if (numbers != NULL && gcd_image_number(numbers, address, &n) == GCD_OK)
         answer_format(a, "hresult", "0x%08" PRIx32, (uint32_t)n.bits);
+}
+
+/* The calls on the stack trace of X, and the innermost one outside the framework. */
+static void put_calls(struct answer *a, const struct answer_of_exceptions *of,
+                      struct gcd_image_numbers *numbers, const struct gcd_exception *x)
+{
+    struct gcd_image_call calls[CALLS_MAX];
+    size_t n = 0, own = 0;
+    if (numbers != NULL && x->trace != GCD_NODE_NONE)
+        n = gcd_image_calls(numbers,
+                            gcd_graph_node_address(gcd_session_graph(of->session), x->trace), calls,
+                            CALLS_MAX);
+    while (own < n && calls[own].framework)
+        own++;
+    if (n > 0 && calls[own < n ? own : 0].name[0] != '\0')
+        answer_text(a, "thrown_in", calls[own < n ? own : 0].name);
+    struct answer *rows = answer_rows(a, "calls");
+    for (size_t i = 0; i < n; i++) {
+        answer_row(rows);
+        answer_text(rows, NULL, calls[i].name[0] != '\0' ? calls[i].name : "?");
+    }
 }
 
 static void put_group(struct answer *a, const struct answer_of_exceptions *of,
@@ -51,8 +80,10 @@ static void put_group(struct answer *a, const struct answer_of_exceptions *of,
         if (t.utf8 != NULL && gcd_values_secret(view, &t) == NULL)
             answer_format(a, "stack_trace", "%.*s", (int)t.bytes, t.utf8);
     }
-    put_hresult(a, numbers, address);
+    if (view->show != GCD_SHOW_EQUAL)
+        put_hresult(a, numbers, address);
     answer_count(a, "address", address);
+    put_calls(a, of, numbers, x);
 }
 
 gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,
@@ -63,8 +94,7 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
     struct answer *a = *ret = answer_new(NULL, &answer_exceptions_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing exceptions");
-    gcd_status st = gcd_image_numbers_new(of->view.show != GCD_SHOW_EQUAL ? of->in : NULL,
-                                          "_HResult", NULL, &numbers, err);
+    gcd_status st = gcd_image_numbers_new(of->in, "_HResult", NULL, &numbers, err);
     if (st < 0)
         return st;
     a->first = of->first < all ? of->first : all;
@@ -72,8 +102,12 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
         put_group(a, of, numbers, gcd_exceptions_at(of->exceptions, i));
     a->total = all;
     gcd_image_numbers_free(numbers);
-    if (st == GCD_END)
+    if (st == GCD_END || of->view.show == GCD_SHOW_EQUAL)
         answer_hide(a, "hresult");
+    if (st == GCD_END) {
+        answer_hide(a, "thrown_in");
+        answer_hide(a, "calls");
+    }
     if (!gcd_graph_has_places(gcd_session_graph(of->session)))
         answer_hide(a, "thrown"); /* that a field is null would not be certain */
     if (of->view.values == NULL) {

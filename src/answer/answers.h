@@ -182,7 +182,7 @@ struct answer_of_exceptions {
     struct gcd_session *session;
     const struct gcd_exceptions *exceptions;
     struct gcd_values_view view; /* without values: no messages */
-    struct gcd_input *in;        /* of the dump; NULL, or no memory image: no HResult */
+    struct gcd_input *in;        /* of the dump; NULL, or no memory image: no HResult, no calls */
     uint64_t first, most;        /* groups */
 };
 extern const struct answer_shape answer_exceptions_shape;

@@ -588,3 +588,66 @@ uint32_t gcd_image_hash_code(struct gcd_image_numbers *n, uint64_t address)
     bool has = (header & HEADER_HASH_OR_INDEX) != 0 && (header & HEADER_HASH) != 0;
     return has ? header & HEADER_HASH_BITS : 0;
 }
+
+/* ---- stack traces ---- */
+
+/*
+ * The array of an exception (vm/object.h, StackTraceArray; .NET 8 to 11): a head {number of calls
+ * u32, ..., the thread}, then for each {code, stack pointer, MethodDesc, flags}.  From .NET 9 on it
+ * may be the first element of an array of objects.
+ */
+#define TRACE_DATA      16u /* of an array, behind its length */
+#define TRACE_HEAD      16u
+#define TRACE_CALL      32u
+#define TRACE_METHOD    16u
+#define REFERENCE_BYTES 8u
+
+/* The array of bytes that ADDRESS is or begins with; 0 = neither. */
+static uint64_t bytes_of_trace(struct gcd_image_numbers *n, uint64_t address)
+{
+    struct clr *c = &n->image->clr;
+    for (unsigned i = 0; i < 2 && address != 0; i++) {
+        gcd_status st = GCD_OK;
+        uint32_t type = clr_type_of(c, image_u64(c->image, address) & ~UINT64_C(7), &st);
+        if (type == CLR_NONE)
+            return 0;
+        if (c->types[type].component_bytes == 1)
+            return address;
+        if (c->types[type].component_bytes != REFERENCE_BYTES ||
+            image_u32(c->image, address + 8) == 0)
+            return 0;
+        address = image_u64(c->image, address + TRACE_DATA);
+    }
+    return 0;
+}
+
+static struct gcd_image_call call_of(struct gcd_image_numbers *n, uint64_t desc)
+{
+    struct clr *c = &n->image->clr;
+    struct clr_frame f = { .module = 0 };
+    struct gcd_image_call call = { .name = "", .framework = true };
+    char name[CLR_METHOD_BYTES];
+    clr_method_of(c, desc, &f);
+    struct gcd_metadata *m = metadata_of(n, f.module);
+    if (m == NULL || clr_name_method(&f, m, name) != GCD_OK || name[0] == '\0' ||
+        gcd_textpool_add(&n->text, name, strlen(name), &call.name) != GCD_OK)
+        return call;
+    call.framework = clr_is_framework(&c->modules[gcd_idmap_get(&c->module_by_id, f.module)]);
+    return call;
+}
+
+size_t gcd_image_calls(struct gcd_image_numbers *n, uint64_t address, struct gcd_image_call *ret,
+                       size_t max)
+{
+    struct image *image = n->image->clr.image;
+    uint64_t trace = bytes_of_trace(n, address);
+    uint32_t bytes = trace != 0 ? image_u32(image, trace + 8) : 0;
+    uint32_t count = bytes >= TRACE_HEAD ? image_u32(image, trace + TRACE_DATA) : 0;
+    if (bytes < TRACE_HEAD || count > (bytes - TRACE_HEAD) / TRACE_CALL)
+        return 0;
+    size_t calls = count < max ? count : max;
+    uint64_t first = trace + TRACE_DATA + TRACE_HEAD + TRACE_METHOD;
+    for (size_t i = 0; i < calls; i++)
+        ret[i] = call_of(n, image_u64(image, first + i * TRACE_CALL));
+    return calls;
+}

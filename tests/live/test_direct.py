@@ -131,7 +131,10 @@ class Direct(LiveTest):
                 r = json.loads(self.gcdumpc("exceptions", "--pid", target.pid, "--direct", "--with-dead", "--json", *options).stdout)
                 seen[options] = [tuple(row.get(k) for k in ("type", "inner_type", "text", "masked", "count", "thrown"))
                                  for row in r["exceptions"] if row["thrown"]]
+                calls = {row["type"]: (row["thrown_in"], row["calls"]) for row in r["exceptions"] if row["thrown"]}
             timeout, failed = "System.TimeoutException", "System.InvalidOperationException"
+            thrown_in = "AllocLab.Program.Fail"                        # caught there, or by its caller
+            self.assertEqual(calls, {timeout: (thrown_in, [thrown_in]), failed: (thrown_in, [thrown_in, "AllocLab.Program.Swallow"])})
             self.assertEqual(sorted(seen[()]), [(failed, timeout, None, None, 10, 10), (timeout, None, None, None, 10, 10)])
             outer = [(failed, timeout, f"attempt {i} failed", None, 5, 5) for i in (0, 1)]
             self.assertEqual(sorted(seen["--show-values",], key=str),

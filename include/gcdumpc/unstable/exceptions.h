@@ -28,6 +28,7 @@ struct gcd_exception {
     uint32_t inner_type;  /* GCD_TYPE_NONE: there is none, or it is unknown */
     uint32_t stack_trace; /* that of one of them as a text, which few have; GCD_TEXT_NONE */
     uint32_t node;        /* one of them: if any was thrown, one that was */
+    uint32_t trace;       /* its stack trace, an array; GCD_NODE_NONE: unknown */
     uint64_t count;
     uint64_t thrown; /* those that certainly have a stack trace */
 };

@@ -83,6 +83,18 @@ struct gcd_image_field {
 uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address);
 struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i);
 
+/*
+ * The calls in the stack trace of an exception, an array at ADDRESS (its field "_stackTrace"), from
+ * the one that threw it outwards.
+ */
+struct gcd_image_call {
+    const char *name; /* "Shop.Pump.Run", "" = unknown; lives as long as the numbers */
+    bool framework;   /* of the framework, or unknown */
+};
+/* The first calls in RET[MAX]; returns how many.  0: there is no trace that can be read. */
+size_t gcd_image_calls(struct gcd_image_numbers *n, uint64_t address, struct gcd_image_call *ret,
+                       size_t max);
+
 /* X for people, in BUF: "Failed", "-1", "true", "'x'", "0.5", "2026-11-28 12:00:00Z", "1.50". */
 #define GCD_NUMBER_BYTES 64u
 const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTES]);

@@ -131,6 +131,16 @@ static uint8_t count_saved(struct clr *c, uint64_t begin)
     return n;
 }
 
+void clr_method_of(struct clr *c, uint64_t desc, struct clr_frame *ret)
+{
+    uint32_t index = image_u16(c->image, desc + METHOD_INDEX) & 0xff;
+    uint64_t chunk = desc - CHUNK_BYTES - 8 * (uint64_t)index;
+    uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
+    ret->method = (image_u16(c->image, chunk + CHUNK_RANGE) & mask) << NUMBER_BITS |
+                  (image_u16(c->image, desc + METHOD_REST) & mask);
+    clr_definition_of(c, image_u64(c->image, chunk + CHUNK_TABLE), &ret->module, &ret->type);
+}
+
 /* Finds the method of F and its class, if it is compiled by the JIT, in SECTION. */
 static void find_method(struct clr *c, struct clr_frame *f, uint64_t section)
 {
@@ -141,13 +151,8 @@ static void find_method(struct clr *c, struct clr_frame *f, uint64_t section)
     uint64_t method = header > STUBS_MAX ? image_u64(c->image, header + HEADER_METHOD) : 0;
     if (method == 0)
         return;
-    uint32_t index = image_u16(c->image, method + METHOD_INDEX) & 0xff;
-    uint64_t chunk = method - CHUNK_BYTES - 8 * (uint64_t)index;
-    uint32_t mask = (UINT32_C(1) << NUMBER_BITS) - 1;
-    f->method = (image_u16(c->image, chunk + CHUNK_RANGE) & mask) << NUMBER_BITS |
-                (image_u16(c->image, method + METHOD_REST) & mask);
     f->saved = count_saved(c, begin);
-    clr_definition_of(c, image_u64(c->image, chunk + CHUNK_TABLE), &f->module, &f->type);
+    clr_method_of(c, method, f);
 }
 
 /* Is F a call of compiled code?  Finds its method then. */
@@ -206,31 +211,45 @@ uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w)
 
 /* ---- names ---- */
 
-static gcd_status name_frame(struct clr *c, struct clr_frame *f, struct gcd_metadata *m,
-                             struct gcd_error *err)
+gcd_status clr_name_method(const struct clr_frame *f, struct gcd_metadata *m,
+                           char ret[CLR_METHOD_BYTES])
 {
     struct gcd_error own = GCD_ERROR_INIT;
-    char name[CLR_METHOD_BYTES], method[CLR_METHOD_BYTES];
+    char method[CLR_METHOD_BYTES];
     const char *text;
     uint32_t type;
     gcd_status st = gcd_metadata_method_name(m, GCD_TOKEN_METHOD | f->method, &type, &text, &own);
+    ret[0] = '\0';
     if (st == GCD_OK && type != (GCD_TOKEN_TYPE | f->type))
-        return GCD_OK; /* a method without metadata */
+        return GCD_OK;
     if (st == GCD_OK) {
         (void)snprintf(method, sizeof method, "%s", text);
         st = gcd_metadata_name(m, type, NULL, 0, &text, &own);
     }
-    if (st != GCD_OK)
-        return st == GCD_E_NOMEM ? gcd_fail_nomem(err, "naming methods") : GCD_OK;
-    gcd_call_name(text, method, name, sizeof name);
-    st = gcd_textpool_add(&c->text, name, strlen(name), &f->name);
+    if (st == GCD_OK)
+        gcd_call_name(text, method, ret, CLR_METHOD_BYTES);
+    return st == GCD_E_NOMEM ? st : GCD_OK;
+}
+
+static gcd_status name_frame(struct clr *c, struct clr_frame *f, struct gcd_metadata *m,
+                             struct gcd_error *err)
+{
+    char name[CLR_METHOD_BYTES];
+    gcd_status st = clr_name_method(f, m, name);
+    if (st == GCD_OK && name[0] != '\0')
+        st = gcd_textpool_add(&c->text, name, strlen(name), &f->name);
     return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of methods");
+}
+
+bool clr_is_framework(const struct clr_module *module)
+{
+    return module->has_token && gcd_is_framework_key(module->token);
 }
 
 gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
                             struct gcd_error *err)
 {
-    if (module->has_token && gcd_is_framework_key(module->token))
+    if (clr_is_framework(module))
         return GCD_OK;
     for (size_t i = 0; i < c->frame_count; i++)
         if (c->frames[i].module == module->id && c->frames[i].module != 0)

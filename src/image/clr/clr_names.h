@@ -49,6 +49,14 @@ gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
 /* which this fills in, when types have their names. */
 gcd_status clr_name_static_classes(struct clr *c, struct gcd_error *err);
 
+/* clr_frames.c: method, module and type of the method with the MethodDesc DESC; 0 = unknown. */
+void clr_method_of(struct clr *c, uint64_t desc, struct clr_frame *ret);
+/* "Shop.Pump.Run" for the method of F, by the metadata of its module; "" = a method without
+ * metadata.  GCD_E_NOMEM. */
+gcd_status clr_name_method(const struct clr_frame *f, struct gcd_metadata *m,
+                           char ret[CLR_METHOD_BYTES]);
+/* Was it signed as the assemblies of the framework are? */
+bool clr_is_framework(const struct clr_module *module);
 /* clr_frames.c: names the methods of the frames that are of MODULE. */
 gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
                             struct gcd_error *err);
