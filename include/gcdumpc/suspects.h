@@ -247,6 +247,10 @@ struct gcd_suspects_options {
                                         Only used during the call */
     const struct gcd_values *values; /* which strings are equal (unstable/values.h); NULL = not
                                         known.  Only used during the call */
+    /* The number in the field FIELD of the object at ADDRESS; false: it has none, or it is not
+     * known.  NULL: no numbers are known.  Only used during the call */
+    bool (*number)(void *numbers, uint64_t address, const char *field, int64_t *ret);
+    void *numbers;
 };
 #define GCD_SUSPECTS_SHARE     0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001

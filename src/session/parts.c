@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/context.h"
@@ -68,9 +69,29 @@ static gcd_status make_root_sets(struct gcd_session *s, const struct gcd_context
     return gcd_root_sets_of(s->graph, c, &s->root_sets, err);
 }
 
-static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
+/* [gcd_suspects_options.number] Of the session NUMBERS.  Limits of caches are nobody's secrets, so
+ * they are read also where values are hidden. */
+static bool number_in_image(void *numbers, uint64_t address, const char *field, int64_t *ret)
+{
+    struct gcd_session *s = numbers;
+    if (s->limits == NULL &&
+        gcd_image_numbers_new(s->values.memory, NULL, &s->alloc, &s->limits, NULL) != GCD_OK)
+        return false;
+    for (uint32_t i = 0, n = gcd_image_field_count(s->limits, address); i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(s->limits, address, i);
+        if (strcmp(f.name, field) != 0)
+            continue;
+        bool none = f.number.kind == GCD_NUMBER_NULL;
+        *ret = none ? -1 : (int64_t)f.number.bits;
+        return f.known && (none || f.number.kind == GCD_NUMBER_SIGNED);
+    }
+    return false;
+}
+
+static struct gcd_suspects_options suspects_options(struct gcd_session *s,
                                                     const struct gcd_context *c)
 {
+    bool image = s->values.memory != NULL && gcd_graph_summary(s->graph)->image.made_from[0] != '\0';
     return (struct gcd_suspects_options){ .context = *c,
                                           .share = s->options.share,
                                           .min_bytes = s->options.min_bytes,
@@ -79,7 +100,9 @@ static struct gcd_suspects_options suspects_options(const struct gcd_session *s,
                                           .only_large = s->options.only_large,
                                           .origins = s->origins,
                                           .fields = s->fields,
-                                          .values = s->values.values };
+                                          .values = s->values.values,
+                                          .number = image ? number_in_image : NULL,
+                                          .numbers = s };
 }
 
 gcd_status session_suspects(struct gcd_session *s, const struct gcd_context *c, double share,
@@ -255,6 +278,7 @@ void session_drop(struct gcd_session *s)
 {
     const struct gcd_alloc *a = &s->alloc;
     gcd_image_numbers_free(s->numbers);
+    gcd_image_numbers_free(s->limits);
     gcd_site_list_free(s->site_list);
     gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);

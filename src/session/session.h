@@ -47,6 +47,7 @@ struct gcd_session {
     const struct gcd_sites *sites; /* or NULL */
     struct gcd_values_view values;
     struct gcd_image_numbers *numbers; /* NULL: not needed yet, or there are none */
+    struct gcd_image_numbers *limits;  /* the same, of caches: also where values are hidden */
     pthread_mutex_t lock; /* protects RUNNING */
     pthread_cond_t moved; /* a bit of RUNNING was cleared */
     unsigned running;     /* PART_BIT of the parts that a thread computes */

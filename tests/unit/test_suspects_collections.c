@@ -56,6 +56,68 @@ static void a_channel_is_one_suspect(void **state)
     }
 }
 
+#define CACHING  "Microsoft.Extensions.Caching.Memory."
+#define CACHED   CONCURRENT "ConcurrentDictionary`2"
+#define OF_CACHE "[System.String," CACHING "CacheEntry]"
+
+/* What the test's image has: limit and size, -1 = no limit. */
+static bool number_of(void *numbers, uint64_t address, const char *field, int64_t *ret)
+{
+    const int64_t *limit = numbers;
+    (void)address;
+    if (limit[0] == INT64_MIN)
+        return false;
+    *ret = limit[strcmp(field, "_cacheSize") == 0];
+    return strcmp(field, "_sizeLimit") == 0 || strcmp(field, "_cacheSize") == 0;
+}
+
+static void a_cache_with_a_limit_is_a_note(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t numbers[2];
+        bool image, note;
+        const char *said;
+    } cases[] = {
+        { { 0 }, false, false, "within its limit, which only a memory image shows (--direct). If" },
+        { { INT64_MIN }, true, false, "A cache may be full and within its limit. If it grows, " },
+        { { -1, 40 }, true, false, "It has no SizeLimit. If it grows, look" },
+        { { 5000, 4711 }, true, true, "Its SizeLimit is 5,000, and 4,711 are used: it keeps no more" },
+        { { 5000, -1 }, true, true, "Its SizeLimit is 5,000: it keeps no more" },
+        { { 0, 0 }, true, true, "Its SizeLimit is 0, and 0 are used: " },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pile *p = pile_new();
+        uint32_t cache = node(p, CACHING "MemoryCache", 64),
+                 inside = child(p, cache, CACHING "MemoryCache+CoherentState", 40),
+                 table = child(p, inside, CACHED OF_CACHE, 40),
+                 nodes = child(p, child(p, table, CACHED "+Tables" OF_CACHE, 40),
+                               CACHED "+VolatileNode" OF_CACHE "[]", 24 + 8 * 67);
+        child(p, cache, CACHING "MemoryCacheOptions", 72);
+        for (int k = 0; k < 60; k++) {
+            uint32_t it = child(p, nodes, CACHED "+Node" OF_CACHE, 48);
+            child(p, child(p, it, CACHING "CacheEntry", 96), "Shop.Page", 2000);
+        }
+        static_root(p, cache, "s_pages");
+        struct answer a;
+        int64_t numbers[2];
+        struct gcd_error err = GCD_ERROR_INIT;
+        memcpy(numbers, cases[i].numbers, sizeof numbers);
+        const struct gcd_suspects_options how = { .share = 0.3,
+                                                  .min_bytes = 1,
+                                                  .number = cases[i].image ? number_of : NULL,
+                                                  .numbers = numbers };
+        assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_count(a.s), !cases[i].note);
+        assert_int_equal(gcd_suspects_note_count(a.s), cases[i].note);
+        const char *advice =
+            (cases[i].note ? gcd_suspects_note(a.s, 0) : gcd_suspects_get(a.s, 0))->advice;
+        if (strstr(advice, cases[i].said) == NULL)
+            fail_msg("%s", advice);
+        forget(a);
+    }
+}
+
 static void an_element_that_keeps_nearly_all_is_the_suspect(void **state)
 {
     (void)state;
@@ -362,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_channel_is_one_suspect),
+        cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),

@@ -225,6 +225,66 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
            is_pool_variable(suspects_owner_field(s, &x->pub));
 }
 
+/* ---- caches with a limit ---- */
+
+#define CACHING "Microsoft.Extensions.Caching.Memory."
+
+/* What NODE refers to, of the type of this NAME; GCD_NODE_NONE. */
+static uint32_t part_named(const struct suspects_work *w, uint32_t node, const char *name)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        if (strcmp(gcd_graph_summary(w->g)->types[type].name, name) == 0)
+            return edges[i];
+    }
+    return GCD_NODE_NONE;
+}
+
+/* The number in FIELD of NODE, unless it is negative; false: not known. */
+static bool number_in(const struct suspects_work *w, uint32_t node, const char *field,
+                      uint64_t *ret)
+{
+    int64_t number;
+    if (node == GCD_NODE_NONE || w->o->number == NULL ||
+        gcd_graph_notes(w->g)->addresses_made_up ||
+        !w->o->number(w->o->numbers, gcd_graph_node_address(w->g, node), field, &number))
+        return false;
+    *ret = number < 0 ? UINT64_MAX : (uint64_t)number;
+    return true;
+}
+
+/* A MemoryCache with a SizeLimit is no leak.  Does it say what there is to say? */
+static bool advise_limited(struct suspect_words *s, const struct suspect *x)
+{
+    uint64_t limit, used;
+    uint32_t cache = x->collection.node;
+    if (!number_in(s->w, part_named(s->w, cache, CACHING "MemoryCacheOptions"), "_sizeLimit",
+                   &limit)) {
+        suspects_put(s, "A cache may be full and within its limit%s. ",
+                     s->w->o->number != NULL ? "" : ", which only a memory image shows (--direct)");
+        return false;
+    }
+    if (limit == UINT64_MAX) {
+        suspects_put(s, "It has no SizeLimit. ");
+        return false;
+    }
+    suspects_put(s, "Its SizeLimit is ");
+    suspects_put_number(s, limit);
+    if (number_in(s->w, part_named(s->w, cache, CACHING "MemoryCache+CoherentState"), "_cacheSize",
+                  &used) &&
+        used != UINT64_MAX) {
+        suspects_put(s, ", and ");
+        suspects_put_number(s, used);
+        suspects_put(s, " are used");
+    }
+    suspects_put(s, ": it keeps no more. If that is too much memory, lower the limit, or give "
+                    "entries the sizes that they have.");
+    s->by_design = true;
+    return true;
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
@@ -252,9 +312,9 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     }
     enum gcd_collection_kind kind = x->collection.kind;
     bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS;
-    if (kind == GCD_COLLECTION_CACHE)
-        suspects_put(s, "A cache may be full and within its limit. ");
-    else if (if_grows)
+    if (kind == GCD_COLLECTION_CACHE && advise_limited(s, x))
+        return;
+    if (kind != GCD_COLLECTION_CACHE && if_grows)
         put_if_needed(s, x);
     if (if_grows)
         put_if_it_grows(s);
