@@ -82,7 +82,10 @@ static void a_cache_with_a_limit_is_a_note(void **state)
         { { 0 }, false, false, "within its limit, which only a memory image shows (--direct). If" },
         { { INT64_MIN }, true, false, "A cache may be full and within its limit. If it grows, " },
         { { -1, 40 }, true, false, "It has no SizeLimit. If it grows, look" },
-        { { 5000, 4711 }, true, true, "Its SizeLimit is 5,000, and 4,711 are used: it keeps no more" },
+        { { 5000, 4711 },
+          true,
+          true,
+          "Its SizeLimit is 5,000, and 4,711 are used: it keeps no more" },
         { { 5000, -1 }, true, true, "Its SizeLimit is 5,000: it keeps no more" },
         { { 0, 0 }, true, true, "Its SizeLimit is 0, and 0 are used: " },
     };

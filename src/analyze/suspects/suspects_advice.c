@@ -247,8 +247,7 @@ static bool number_in(const struct suspects_work *w, uint32_t node, const char *
                       uint64_t *ret)
 {
     int64_t number;
-    if (node == GCD_NODE_NONE || w->o->number == NULL ||
-        gcd_graph_notes(w->g)->addresses_made_up ||
+    if (node == GCD_NODE_NONE || w->o->number == NULL || gcd_graph_notes(w->g)->addresses_made_up ||
         !w->o->number(w->o->numbers, gcd_graph_node_address(w->g, node), field, &number))
         return false;
     *ret = number < 0 ? UINT64_MAX : (uint64_t)number;
