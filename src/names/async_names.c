@@ -180,6 +180,42 @@ static void put_visual_basic(struct text *t, struct piece outer, struct piece ow
     put(t, from(number, find(number, '_') < number.n ? find(number, '_') + 1 : 0));
 }
 
+/* The number after the last '@' of X, the line of an F# function; it may have another one behind a
+ * dash, and type arguments.  X.n = X is no such name. */
+static size_t find_line(struct piece x)
+{
+    size_t at = find(x, '@'), i = at + 1;
+    while (i < x.n && ((x.p[i] >= '0' && x.p[i] <= '9') || (x.p[i] == '-' && i > at + 1)))
+        i++;
+    return (i == x.n || (i < x.n && x.p[i] == '<')) && i > at + 1 && at > 0 ? at : x.n;
+}
+
+/* The module of F# in OUTER, "Harbour" of "<StartupCode$Shop>.$Harbour". */
+static struct piece real_module(struct piece outer)
+{
+    size_t close = begins(outer, "<StartupCode$") ? closing(outer) : outer.n;
+    if (close >= outer.n)
+        return outer;
+    outer = from(outer, close + 1);
+    while (outer.n > 0 && (outer.p[0] == '.' || outer.p[0] == '+' || outer.p[0] == '$'))
+        outer = from(outer, 1);
+    return outer;
+}
+
+/* "Harbour.load, line 23" of "load@23-1" */
+static void put_function(struct text *t, struct piece outer, struct piece own)
+{
+    size_t at = find(own, '@'), end = at + 1;
+    outer = real_module(outer);
+    put(t, outer);
+    put_text(t, outer.n > 0 ? "." : "");
+    put(t, (struct piece){ own.p, at });
+    put_text(t, ", line ");
+    while (end < own.n && own.p[end] >= '0' && own.p[end] <= '9')
+        end++;
+    put(t, (struct piece){ own.p + at + 1, end - at - 1 });
+}
+
 void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
 {
     struct piece all = { machine, n }, name, rest;
@@ -189,6 +225,8 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
     ret[0] = '\0';
     if (begins(own, "VB$StateMachine_")) {
         put_visual_basic(&t, outer, own);
+    } else if (find_line(own) < own.n) { /* a task of F# */
+        put_function(&t, outer, own);
     } else if (!split(own, &name, &rest)) {
         put(&t, all);
     } else {
@@ -202,16 +240,6 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
 }
 
 /* ---- other types that compilers make ---- */
-
-/* The number after the last '@' of X, the line of an F# function; it may have another one behind a
- * dash.  X.n = X is no such name. */
-static size_t find_line(struct piece x)
-{
-    size_t at = find(x, '@'), i = at + 1;
-    while (i < x.n && ((x.p[i] >= '0' && x.p[i] <= '9') || (x.p[i] == '-' && i > at + 1)))
-        i++;
-    return i == x.n && i > at + 1 && at > 0 ? at : x.n;
-}
 
 /* "NAME" of "NAME [Shop.dll]" */
 static struct piece without_module(const char *name)
@@ -258,12 +286,7 @@ void gcd_made_of_method(const char *name, char *ret, size_t cap)
         put(&t, real_class(outer));
         return;
     case GCD_MADE_OF_FUNCTION:
-        put(&t, outer);
-        put_text(&t, outer.n > 0 ? "." : "");
-        put(&t, (struct piece){ own.p, find(own, '@') });
-        put_text(&t, ", line ");
-        own = from(own, find(own, '@') + 1);
-        put(&t, (struct piece){ own.p, find(own, '-') });
+        put_function(&t, outer, own);
         return;
     case GCD_MADE_OF_NOTHING:
         put(&t, all);

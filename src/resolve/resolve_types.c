@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "resolve/resolve.h"
 
-#define LAMBDA_METHOD_MAX 512u /* a longer name is not noted */
-#define DIMENSIONS_MAX    32u  /* arrays of arrays that are followed to their element */
+#define DIMENSIONS_MAX 32u /* arrays of arrays that are followed to their element */
 
 static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
 {
@@ -91,65 +90,19 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
     return GCD_OK;
 }
 
-/* The method of a class of lambdas, in place of events, which it has none of. */
-static gcd_status note_lambdas(struct resolve *r, struct gcd_type *t, struct gcd_metadata *m,
-                               uint32_t token, struct gcd_error *err)
-{
-    char text[LAMBDA_METHOD_MAX];
-    const char *method;
-    struct gcd_error own = GCD_ERROR_INIT;
-    gcd_status st = gcd_metadata_lambda_method(m, token, &method, &own);
-    if (st != GCD_OK)
-        return gcd_only_fatal(st, &own, err);
-    int n = snprintf(text, sizeof text, "%s <>;", method);
-    return method[0] != '\0' && strpbrk(method, " ;") == NULL && n > 0 && (size_t)n < sizeof text
-               ? heap_text(r->d->heap, text, (size_t)n, &t->events, err)
-               : GCD_OK;
-}
-
-/* Nobody has to look into the methods of the framework. */
-static bool is_framework(struct gcd_metadata *m)
-{
-    const char *assembly = gcd_metadata_identity(m)->assembly_name;
-    return gcd_text_begins(assembly, "System.") || gcd_text_begins(assembly, "Microsoft.");
-}
-
-/* The methods that become delegates, then the events. */
-static gcd_status note_members(struct resolve *r, struct gcd_type *t, struct gcd_metadata *m,
-                               uint32_t token, struct gcd_error *err)
-{
-    const char *members = "";
-    char *both = NULL;
-    size_t n = 0, room = 0;
-    gcd_status st = is_framework(m) ? GCD_OK : gcd_metadata_delegates(m, token, &members, err);
-    for (unsigned i = 0; i < 2 && st == GCD_OK; i++) {
-        size_t more = strlen(members);
-        if (more > 0 && !gcd_vec_reserve(r->alloc, &both, &room, n + more, 1, SIZE_MAX))
-            st = gcd_fail_nomem(err, "completing names");
-        else if (more > 0)
-            memcpy(both + n, members, more);
-        n += more;
-        if (i == 0 && st == GCD_OK)
-            st = gcd_metadata_events(m, token, &members, err);
-    }
-    if (st == GCD_OK && n > 0)
-        st = heap_text(r->d->heap, both, n, &t->events, err);
-    gcd_mem_free(r->alloc, both, room);
-    return st;
-}
-
 /* Only of objects, not of arrays.  A module that cannot tell may still have the names. */
 static gcd_status note_events(struct resolve *r, struct gcd_type *t,
                               const struct gcd_type *definition, struct gcd_metadata *m,
                               struct gcd_error *err)
 {
     struct gcd_error own = GCD_ERROR_INIT;
+    struct gcd_noted noted = { .alloc = r->alloc };
     if (definition->id != t->id || t->objects == 0)
         return GCD_OK;
-    GCD_TRY(note_lambdas(r, t, m, definition->name_token, err));
-    if (t->events != NULL)
-        return GCD_OK;
-    gcd_status st = note_members(r, t, m, definition->name_token, &own);
+    gcd_status st = gcd_metadata_note(m, m, definition->name_token, &noted, &own);
+    if (st == GCD_OK && noted.n > 0)
+        st = heap_text(r->d->heap, noted.text, noted.n, &t->events, &own);
+    gcd_noted_done(&noted);
     return st == GCD_OK ? GCD_OK : gcd_only_fatal(st, &own, err);
 }
 

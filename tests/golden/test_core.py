@@ -51,6 +51,12 @@ class Core(unittest.TestCase):
             kind, _, at, address, _, size, _, _ = struct.unpack_from("<IIQQQQQQ", self.data, off + 56 * i)
             yield off + 56 * i, kind, at, address, size
 
+    def test_lambdas_have_the_method_of_the_source(self):
+        """By the metadata in the image, as recordings have it from files."""
+        run(PROGRAM, "convert", CORE, "-o", self.path("x.html"), "--no-modules")
+        with open(self.path("x.html"), encoding="utf-8") as f:
+            self.assertIn('"variables of HeapLab.Delegates.Build"', f.read())
+
     def test_variables_of_generic_classes(self):
         r = run(PROGRAM, "sql", CORE, "SELECT class, label, t.name FROM roots r JOIN types t ON t.id = r.type_id"
                                       " WHERE kind = 'static' AND class LIKE '%<HeapLab.Book>'", "--csv")

@@ -179,6 +179,22 @@ GCD_MUST_CHECK gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uin
 GCD_MUST_CHECK gcd_status gcd_metadata_delegates(struct gcd_metadata *m, uint32_t token,
                                                  const char **ret, struct gcd_error *err);
 
+/* What is noted of a type; begins with ALLOC only.  TEXT: gcd_type.events, "" = nothing. */
+struct gcd_noted {
+    const struct gcd_alloc *alloc;
+    char *text;
+    size_t n, room;
+};
+/*
+ * The method of a class of lambdas, "Add <>;", or else the delegates and the events of type TOKEN.
+ * CODE: the same module with the instructions of its methods, which the metadata in a memory image
+ * lack; NULL = no delegates are known.  GCD_E_ARG; GCD_E_NOMEM.
+ */
+GCD_MUST_CHECK gcd_status gcd_metadata_note(struct gcd_metadata *m, struct gcd_metadata *code,
+                                            uint32_t token, struct gcd_noted *to,
+                                            struct gcd_error *err);
+void gcd_noted_done(struct gcd_noted *n);
+
 /* The IL offsets from FIRST up to, but not including, END. */
 struct gcd_il_range {
     uint32_t first, end;

@@ -223,7 +223,7 @@ static gcd_status label_task(struct naming *n, const char *name, uint32_t type,
 static bool is_machine_name(struct naming *n, const char *name)
 {
     gcd_async_method(name, strlen(name), n->text, sizeof n->text);
-    return strcmp(name, n->text) != 0;
+    return strcmp(name, n->text) != 0 && gcd_made_of(name) != GCD_MADE_OF_FUNCTION;
 }
 
 /* "Shop.Main.work, line 8" for a function of F#, "lambda in Shop.Poller"; not those of the core

@@ -254,6 +254,12 @@ static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none
     if (own == NULL && x == NULL)
         return;
     suspects_put(s, " Largest: ");
+    if (own != NULL && suspects_put_made(s, own->objects, own->type)) {
+        suspects_put(s, ", ");
+        suspects_put_bytes(s, own->bytes);
+        suspects_put(s, ".");
+        return;
+    }
     if (own != NULL)
         suspects_put_type(s, own->type);
     else

@@ -101,9 +101,7 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
     suspects_put(s, " %s", n == 1 ? one : many);
 }
 
-/* "3 calls of Shop.Feed.ReadAsync", "2 iterators of Shop.Cart.Items", "1 lambda in Shop.Cart";
- * false, and nothing, if people call the objects by their type. */
-static bool put_made(struct suspect_words *s, uint64_t n, uint32_t type)
+bool suspects_put_made(struct suspect_words *s, uint64_t n, uint32_t type)
 {
     const struct made *made = suspects_is_call(s, type) ? &made_call : made_of(s, type);
     if (made == NULL)
@@ -116,7 +114,7 @@ static bool put_made(struct suspect_words *s, uint64_t n, uint32_t type)
 
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type)
 {
-    if (put_made(s, n, type))
+    if (suspects_put_made(s, n, type))
         return;
     suspects_put_number(s, n);
     suspects_put(s, " ");
@@ -603,7 +601,7 @@ static void put_elements(struct suspect_words *s, const struct elements *e, bool
                            e->text ? "characters" : "elements");
         return;
     }
-    if (put_made(s, e->n, e->type))
+    if (suspects_put_made(s, e->n, e->type))
         return;
     suspects_put_number(s, e->n);
     suspects_put(s, " ");

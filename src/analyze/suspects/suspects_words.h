@@ -50,6 +50,9 @@ void suspects_put_type(struct suspect_words *s, uint32_t type);
 void suspects_put_number(struct suspect_words *s, uint64_t n);
 void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, const char *many);
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type);
+/* "3 calls of Shop.Feed.ReadAsync", "2 iterators of Shop.Cart.Items", "1 lambda in Shop.Cart";
+ * false, and nothing, if people call the objects by their type. */
+bool suspects_put_made(struct suspect_words *s, uint64_t n, uint32_t type);
 void suspects_put_bytes(struct suspect_words *s, uint64_t bytes);
 void suspects_put_share(struct suspect_words *s, double share);
 /* suspects_names.c: does NAME need "an", judging by its beginning? */

@@ -158,6 +158,10 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
                   need == CLI_NEED_LEAKS || need == CLI_NEED_PAGE, /* which strings are equal */
         .check_references = need == CLI_NEED_OBJECTS,
     };
+    if (!cli_is_live(args) || cli_is_direct(args)) {
+        ret->image_files = cli_image_files_new(args);
+        ret->files = cli_image_files(ret->image_files);
+    }
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->target.pid);
@@ -168,8 +172,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
             ret->subject = given[i] != NULL ? given[i] : ret->subject;
         e = open_live(args, &options, need, spool, ret);
     } else {
-        ret->image_files = cli_image_files_new(args);
-        struct cli_reading how = { reread, spool, cli_image_files(ret->image_files),
+        struct cli_reading how = { reread, spool, ret->files,
                                    need == CLI_NEED_LEAKS && !records(args, need) &&
                                        args->output.summary == NULL };
         e = cli_open_file(args, &options, &how, ret);

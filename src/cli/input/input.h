@@ -21,8 +21,9 @@
 
 struct cli_dump {
     struct gcd_input *input;
-    struct cli_image_files *image_files; /* of a core file; NULL = none */
-    struct gcd_dump *dump;   /* for a recording or a process */
+    struct cli_image_files *image_files;  /* of a memory image; NULL = none */
+    const struct gcd_module_files *files; /* these */
+    struct gcd_dump *dump;                /* for a recording or a process */
     struct gcd_graph *graph; /* for any other file; made from DUMP for CLI_NEED_GRAPH */
     struct gcd_names *names; /* of its types, if a command needs them (cli_name_types) */
     /* read from a summary (src/cli/summary) instead of a dump, so without objects; not owned */

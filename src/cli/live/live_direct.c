@@ -58,6 +58,7 @@ gcd_status live_take_directly(struct live *l, struct cli_dump *ret, struct gcd_e
     const struct cli_args *args = l->args;
     struct gcd_direct_result result;
     struct gcd_direct_options options = options_of(args);
+    options.image.files = ret->files;
     if (gcd_ipc_mappings_new(l->pid, cli_alloc(), &l->mappings, NULL) != GCD_OK)
         l->mappings = NULL; /* the summary says that its memory is unknown */
     l->start_ms = live_now_ms();

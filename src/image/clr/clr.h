@@ -83,6 +83,7 @@ struct clr_type {
     uint64_t array_offset;        /* repeated: of the first group */
     uint32_t args, arg_count;     /* in clr.args */
     const char *raw_name, *outer; /* as the runtime names it; of a nested type its outer types */
+    const char *noted;            /* gcd_type.events */
 };
 
 struct clr_region {

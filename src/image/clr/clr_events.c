@@ -518,7 +518,7 @@ static bool module_has_names(const struct clr_module *m)
 
 static bool type_has_names(const struct clr_type *t)
 {
-    return t->outer[0] != '\0';
+    return t->outer[0] != '\0' || t->noted[0] != '\0';
 }
 
 static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
@@ -560,7 +560,7 @@ static gcd_status give_names_type(struct clr_events *e, struct gcd_event *ret)
         return GCD_NEED_MORE;
     gcd_put_le(&w, t->id, 8);
     put_text(&w, t->outer);
-    put_text(&w, "");
+    put_text(&w, t->noted);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_TYPE, 2, done(&w), ret);
 }
 

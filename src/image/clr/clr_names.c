@@ -272,10 +272,22 @@ static bool open_file(struct clr *c, struct clr_module *module, const struct clr
     return false;
 }
 
-bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+/* Lambdas, delegates and events of T. */
+static gcd_status note(struct clr *c, struct gcd_metadata *m, struct gcd_metadata *code,
+                       struct clr_type *t, struct gcd_error *err)
 {
-    if (clr_metadata_open(c, module, ret))
-        return true;
+    struct gcd_error own = GCD_ERROR_INIT;
+    struct gcd_noted noted = { .alloc = &c->alloc };
+    gcd_status st = gcd_metadata_note(m, code, GCD_TOKEN_TYPE | t->token, &noted, &own);
+    if (st == GCD_OK && noted.n > 0 && noted.n < NAME_MAX)
+        st = keep(c, noted.text, noted.n, &t->noted, &own);
+    gcd_noted_done(&noted);
+    return st == GCD_OK ? GCD_OK : gcd_only_fatal(st, &own, err);
+}
+
+/* The file of MODULE, if it is the build that was loaded: it has the code of methods, too. */
+static bool open_same_file(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+{
     for (unsigned i = 0; module->named && open_candidate(c, module->id, module->path, &i, ret);) {
         const struct gcd_module_identity *id = gcd_metadata_identity(ret->m);
         if (memcmp(module->mvid, id->mvid.bytes, sizeof module->mvid) == 0)
@@ -283,6 +295,11 @@ bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct cl
         clr_metadata_close(c, ret);
     }
     return false;
+}
+
+bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
+{
+    return clr_metadata_open(c, module, ret) || open_same_file(c, module, ret);
 }
 
 /* LIST[N]: the types of a module that were met. */
@@ -296,6 +313,14 @@ static gcd_status name_by_metadata(struct clr *c, struct clr_module *module,
         module->path = module->assembly; /* as the runtime tells it */
     for (size_t i = 0; i < n; i++)
         GCD_TRY(name_definition(c, m->m, &c->types[list[i].type], err));
+    struct clr_metadata file;
+    bool has_code = m->file.input == NULL && n > 0 && open_same_file(c, module, &file);
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < n && st == GCD_OK; i++)
+        st = note(c, m->m, has_code ? file.m : m->m, &c->types[list[i].type], err);
+    if (has_code)
+        clr_metadata_close(c, &file);
+    GCD_TRY(st);
     GCD_TRY(clr_static_fields(c, module, list, n, m->m, err));
     return clr_name_methods(c, module, m->m, err);
 }

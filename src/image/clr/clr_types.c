@@ -191,7 +191,7 @@ static bool read_type(struct clr *c, struct clr_type *t, gcd_status *ret_st)
     t->flags = image_u32(m, t->id);
     t->base_bytes = image_u32(m, t->id + MT_BASE_SIZE);
     t->component_bytes = (t->flags & FLAG_COMPONENTS) != 0 ? t->flags & 0xffff : 0;
-    t->raw_name = t->outer = "";
+    t->raw_name = t->outer = t->noted = "";
     bool is_interface = (t->flags & FLAG_CATEGORY_MASK) == FLAG_INTERFACE;
     if ((t->base_bytes < 22 && !(is_interface && t->base_bytes == 0)) || t->base_bytes > UINT32_C(1)
                                                                                              << 30)
@@ -222,7 +222,7 @@ uint32_t clr_type_of(struct clr *c, uint64_t method_table, gcd_status *ret_st)
     struct clr_type t = { .id = method_table };
     t.known = read_type(c, &t, ret_st);
     if (!t.known) /* remembered, so that it is refused quickly */
-        t = (struct clr_type){ .id = method_table, .raw_name = "", .outer = "" };
+        t = (struct clr_type){ .id = method_table, .raw_name = "", .outer = "", .noted = "" };
     c->types[i] = t;
     return t.known ? i : CLR_NONE;
 }

@@ -1,0 +1,65 @@
+/* What a dump keeps of a type besides its name: gcd_type.events. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "metadata/meta_impl.h"
+
+#define LAMBDA_METHOD_MAX 512u /* a longer name is not noted */
+
+/* Nobody has to look into the methods of the framework. */
+static bool is_framework(struct gcd_metadata *m)
+{
+    const char *assembly = gcd_metadata_identity(m)->assembly_name;
+    return gcd_text_begins(assembly, "System.") || gcd_text_begins(assembly, "Microsoft.");
+}
+
+static gcd_status append(struct gcd_noted *to, const char *text, struct gcd_error *err)
+{
+    size_t n = strlen(text);
+    if (!gcd_vec_reserve(to->alloc, &to->text, &to->room, to->n + n + 1, 1, SIZE_MAX))
+        return gcd_fail_nomem(err, "completing names");
+    memcpy(to->text + to->n, text, n + 1);
+    to->n += n;
+    return GCD_OK;
+}
+
+/* The method of a class of lambdas, in place of events, which it has none of. */
+static gcd_status note_lambdas(struct gcd_metadata *m, uint32_t token, struct gcd_noted *to,
+                               struct gcd_error *err)
+{
+    char text[LAMBDA_METHOD_MAX];
+    const char *method;
+    GCD_TRY(gcd_metadata_lambda_method(m, token, &method, err));
+    int n = snprintf(text, sizeof text, "%s <>;", method);
+    return method[0] != '\0' && strpbrk(method, " ;") == NULL && n > 0 && (size_t)n < sizeof text
+               ? append(to, text, err)
+               : GCD_OK;
+}
+
+gcd_status gcd_metadata_note(struct gcd_metadata *m, struct gcd_metadata *code, uint32_t token,
+                             struct gcd_noted *to, struct gcd_error *err)
+{
+    const char *text = "";
+    to->n = 0;
+    GCD_TRY(append(to, "", err));
+    GCD_TRY(note_lambdas(m, token, to, err));
+    if (to->n > 0)
+        return GCD_OK;
+    /* the methods that become delegates, then the events */
+    if (code != NULL && !is_framework(m)) {
+        struct gcd_error own = GCD_ERROR_INIT;
+        gcd_status st = gcd_metadata_delegates(code, token, &text, &own);
+        GCD_TRY(gcd_only_fatal(st, &own, err));
+        GCD_TRY(st == GCD_OK ? append(to, text, err) : GCD_OK);
+    }
+    GCD_TRY(gcd_metadata_events(m, token, &text, err));
+    return append(to, text, err);
+}
+
+void gcd_noted_done(struct gcd_noted *n)
+{
+    gcd_mem_free(n->alloc, n->text, n->room);
+}
