@@ -66,6 +66,9 @@ struct gcd_image_numbers {
     size_t plan_count, plan_cap;
     struct place *places; /* [place_count] those of a plan together */
     size_t place_count, place_cap;
+    struct gcd_idmap by_method;   /* MethodDesc -> a call */
+    struct gcd_image_call *calls; /* [call_count] */
+    size_t call_count, call_cap;
     struct image_enums enums;
     struct gcd_textpool text;
     uint64_t open_module; /* whose metadata are open; 0 = of none */
@@ -86,6 +89,7 @@ gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
     r->alloc = a;
     r->image = h;
     gcd_idmap_init(&r->by_type, &r->alloc);
+    gcd_idmap_init(&r->by_method, &r->alloc);
     gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
     image_enums_init(&r->enums, &r->alloc, &h->clr, &r->text);
     gcd_status st =
@@ -108,7 +112,9 @@ void gcd_image_numbers_free(struct gcd_image_numbers *n)
     image_enums_done(&n->enums);
     gcd_mem_free(&a, n->plans, n->plan_cap * sizeof *n->plans);
     gcd_mem_free(&a, n->places, n->place_cap * sizeof *n->places);
+    gcd_mem_free(&a, n->calls, n->call_cap * sizeof *n->calls);
     gcd_idmap_done(&n->by_type);
+    gcd_idmap_done(&n->by_method);
     gcd_textpool_done(&n->text);
     gcd_mem_free(&a, n, sizeof *n);
 }
@@ -621,7 +627,7 @@ static uint64_t bytes_of_trace(struct gcd_image_numbers *n, uint64_t address)
     return 0;
 }
 
-static struct gcd_image_call call_of(struct gcd_image_numbers *n, uint64_t desc)
+static struct gcd_image_call read_call(struct gcd_image_numbers *n, uint64_t desc)
 {
     struct clr *c = &n->image->clr;
     struct clr_frame f = { .module = 0 };
@@ -633,6 +639,22 @@ static struct gcd_image_call call_of(struct gcd_image_numbers *n, uint64_t desc)
         gcd_textpool_add(&n->text, name, strlen(name), &call.name) != GCD_OK)
         return call;
     call.framework = clr_is_framework(&c->modules[gcd_idmap_get(&c->module_by_id, f.module)]);
+    return call;
+}
+
+/* Traces have the same methods again and again, of modules in turn: metadata are opened once for
+ * each method. */
+static struct gcd_image_call call_of(struct gcd_image_numbers *n, uint64_t desc)
+{
+    uint32_t known = gcd_idmap_get(&n->by_method, desc);
+    if (known != GCD_IDMAP_NONE)
+        return n->calls[known];
+    struct gcd_image_call call = read_call(n, desc);
+    if (n->call_count < GCD_IDMAP_NONE &&
+        gcd_vec_reserve(&n->alloc, &n->calls, &n->call_cap, n->call_count + 1, sizeof *n->calls,
+                        SIZE_MAX) &&
+        gcd_idmap_put(&n->by_method, desc, (uint32_t)n->call_count))
+        n->calls[n->call_count++] = call;
     return call;
 }
 

@@ -17,14 +17,16 @@
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
  * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number, field?: string]} StepRow
- * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden; field: that leads to the next step, and the key, "._byUser", '["tenant-42"]'
+ * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden; field: that leads to the next step, "._byUser",
+ * and behind it the key, '["tenant-42"]', where it may be seen
  */
 
 /**
  * held and content are types below it, own those of the program; path goes from the root to it.  place, what: for its one line; evidence: how sure it
  * is.  counted: no other suspect has its bytes.  growth: what grew since the older of two dumps; grown: by how many
  * bytes; worth: a part of all growth that is worth a word.
- * @typedef {{title: string, sentence: string, keys?: string, allocated?: string, advice: string, evidence: string, size_only?: boolean, place: string, what: string,
+ * @typedef {{title: string, sentence: string, keys?: string, allocated?: string, advice: string, evidence: string, size_only?: boolean,
+ *            place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, grown?: number, worth?: boolean, growth?: string,
  *            held: PartRow[],
  *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
