@@ -17,8 +17,8 @@
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
  * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number, field?: string]} StepRow
- * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden; field: that leads to the next step, "._byUser",
- * and behind it the key, '["tenant-42"]', where it may be seen
+ * name -1: omitted objects; fold: 0 shown, 1 an internal object of the collection before it, 2 hidden; field: that leads to the next step,
+ * "._byUser", and behind it the key, where it may be seen
  */
 
 /**
