@@ -397,6 +397,29 @@ QUESTIONS = "\n".join(f"{question} --json".replace("X", name) for name in BENT f
     "retained X --largest types --min-bytes 1K", "paths X --type * --max-paths 80", "paths X --type System.* --max-paths 40 --full", "async X",
     "leaks X --share 1 --min-bytes 1 --findings", "diff X evening --paths --min-bytes 1", "diff evening X --retained", "info X"))
 QUESTIONS += "\nsql bent1 --csv EVERY\ntrend bent1 bent2 bent3 bent4 --json --retained\nleaks bent3 -o page.html -q\ndiff bent1 bent2 -o page.html -q\n"
+# And about copies of a core file and of recordings in other formats, with values and without.
+COPIES = """
+info core.nettrace --json
+report core.nettrace --json --retained
+paths core.nettrace --type HeapLab.* --max-paths 100 --json
+strings core.nettrace --json --show-values
+strings core.nettrace --json --filter System.* --max-string 8
+exceptions core.nettrace --json --show-values
+retained core.nettrace --by-field --json
+retained core.nettrace --type *OverrideEventProvider --by _providerName --show-values --json
+sql core.nettrace --show-values --csv EVERY
+convert core.nettrace -f html -o -
+diff core.nettrace core --no-modules --json
+info core.dart --json
+report core.dart --json --retained
+leaks core.dart --share 1 --min-bytes 1 --json
+info evening.gcdump --json
+report evening.gcdump --json --retained
+paths evening.gcdump --type CoffeeShop.* --max-paths 50 --json
+leaks evening.gcdump --share 1 --min-bytes 1 --json
+diff evening.gcdump evening --paths --json
+"""
+CHANGED = "\n".join(f"convert core.nettrace{how} -f {form} -o -" for how in ("", " --no-fields", " --redact") for form in ("nettrace", "gclog"))
 # EVERY stands for what prints all rows of these.
 TABLES = ("objects types edges dominators roots dependent_handles modules ranges suspects sites samples strings fields facts v_types_by_bytes v_objects "
           "v_largest_retained v_roots_summary v_roots v_generations v_unreachable refs statics").split()
@@ -409,6 +432,8 @@ DUMPS = "\n".join(f"convert {name} -f {form} -o -" for name in ("core --no-modul
 def group_of(line):
     """Core files and recordings of sites have code of their own: their lines are run apart, by what is read."""
     words = shlex.split(line)
+    if words[1:] and words[1].partition(".")[2] in ("nettrace", "dart", "gcdump"):
+        return "copies"
     return next((name for name in ("core", "sites") if name in words[1:]), words[0])
 
 
@@ -470,9 +495,9 @@ def bend(text, seed):
 
 
 PAGE = '<script type="application/json" id="data">'
-DIGESTED = set((DIGESTS + QUESTIONS).strip().split("\n"))
+DIGESTED = set((DIGESTS + QUESTIONS + COPIES).strip().split("\n"))
 GROUPS = {}
-for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, DUMPS)).split("\n")):
+for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, COPIES, DUMPS, CHANGED)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)
 RECORDINGS = {"old": "net9-wks", "new": "net10-wks-ranges", "lossy": "net10-wks-lossy", "two": "net8-wks-two-dumps", "svr": "net9-svr",
               "names": "net10-wks-names", "nonames": "net10-wks-nonames", "killed": "net10-wks-killed"}
@@ -506,6 +531,9 @@ class Outputs(CliTest):
             if key in words:
                 log = self.done("convert", source, "-f", "gclog", "-o", "-", "-q").text
                 self.put(key, "".join(bend(log, seed)).encode())
+        for copy, *made in ("core.nettrace", "core", "--values", "strings", "--no-modules"), ("core.dart", "core", "--no-modules"), ("evening.gcdump", "evening"):
+            if copy in words:
+                self.done("convert", *made, "-o", copy, "-f", copy.partition(".")[2], "-q")
         if "new.gclog" in words:
             self.done("convert", "new", "-o", "new.gclog", "-q")
         if "old.json" in words:

@@ -75,6 +75,17 @@ class Run(CliTest):
         self.wrong("x.conf: has no job of that name; there is: a, b", "[a]\npid=1\n[b]\npid=1\n", "c")
 
     @NO_PROCESSES
+    def test_each_pair_of_jobs(self):
+        """Each way to choose processes with each kind of name; expected/run-pairs.txt has the pairs that meet."""
+        targets = {"n": "name = shop", "m": "name = till", "star": "name = sh*p", "any": "name = ?hop", "set": "name = [st]hop", "pid": "pid = 1"}
+        outputs = {"x": "output = x.gclog", "name": "output = %n.gclog", "job": "output = %n-%J.gclog", "time": "output = x-%s.gclog",
+                   "trace": "output = %J.gclog\nsave-trace = x.nettrace", "summary": "output = %J.gclog\nsummary = %n.json",
+                   "metrics": "output = %J.gclog\nmetrics = x.prom"}
+        run = self.check("".join(f"[{t}-{o}]\n{target}\n{output}\n" for t, target in targets.items() for o, output in outputs.items()))
+        self.assertEqual(len(run.text.splitlines()), len(targets) * len(outputs))
+        self.expected("run-pairs.txt", run.err.decode())
+
+    @NO_PROCESSES
     def test_jobs_with_the_same_files(self):
         """A warning appears if the outputs of two jobs can have the same name."""
         def shared(a, b, *more):
