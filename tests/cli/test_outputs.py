@@ -420,6 +420,16 @@ leaks evening.gcdump --share 1 --min-bytes 1 --json
 diff evening.gcdump evening --paths --json
 """
 CHANGED = "\n".join(f"convert core.nettrace{how} -f {form} -o -" for how in ("", " --no-fields", " --redact") for form in ("nettrace", "gclog"))
+# Which types a pattern means: each way to write one, and some that nearly fit.
+PATTERNS = """
+System.String | string | String | string[] | string?[] | STRING | System.Strin | tring | *tring | Str* | System.* | System.*.* | * | **
+object[] | Object[] | int[] | System.Int32[] | int[,] | *[,] | *[] | *[][] | int? | nint | byte[]
+List | List<*> | List<string> | List<HeapLab.*> | *.List<*> | System.Collections.Generic.List`1 | List`1[*] | Dictionary<*>.Entry[] | Dictionary<string,*>+Entry[]
+Entry[] | *.Entry[] | *+Entry[] | Dictionary<*,*> | Dictionary<string, object>.Entry[] | Concurrent* | <>c | *<>c | *+<>c | *.<>c | Tables.Entry
+HeapLab.Lab | Lab | heaplab.lab | HeapLab.Lab[] | HeapLab.?ab | HeapLab.[LG]* | HeapLab.[!LG]* | HeapLab.L\\* | HeapLab | .Lab | Lab. | HeapLab.
+/Lab/ | /^HeapLab/ | /lab$/ | /[/ | /a{1,2}b/ | /Entry\\[\\]/ | Lab [HeapLab] | Lab [HeapLab.dll] | *[HeapLab] | string [mscorlib] | String [System.Private.CoreLib]
+"""
+FILTERS = "\n".join(f"report new --filter {shlex.quote(pattern.strip())} --json" for line in PATTERNS.strip().split("\n") for pattern in line.split("|"))
 # EVERY stands for what prints all rows of these.
 TABLES = ("objects types edges dominators roots dependent_handles modules ranges suspects sites samples strings fields facts v_types_by_bytes v_objects "
           "v_largest_retained v_roots_summary v_roots v_generations v_unreachable refs statics").split()
@@ -432,6 +442,8 @@ DUMPS = "\n".join(f"convert {name} -f {form} -o -" for name in ("core --no-modul
 def group_of(line):
     """Core files and recordings of sites have code of their own: their lines are run apart, by what is read."""
     words = shlex.split(line)
+    if "--filter" in words and "--json" in words and words[0] == "report":
+        return "patterns"
     if words[1:] and words[1].partition(".")[2] in ("nettrace", "dart", "gcdump"):
         return "copies"
     return next((name for name in ("core", "sites") if name in words[1:]), words[0])
@@ -495,9 +507,9 @@ def bend(text, seed):
 
 
 PAGE = '<script type="application/json" id="data">'
-DIGESTED = set((DIGESTS + QUESTIONS + COPIES).strip().split("\n"))
+DIGESTED = set("\n".join((DIGESTS, QUESTIONS, COPIES, FILTERS)).strip().split("\n"))
 GROUPS = {}
-for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, COPIES, DUMPS, CHANGED)).split("\n")):
+for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, COPIES, FILTERS, DUMPS, CHANGED)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)
 RECORDINGS = {"old": "net9-wks", "new": "net10-wks-ranges", "lossy": "net10-wks-lossy", "two": "net8-wks-two-dumps", "svr": "net9-svr",
               "names": "net10-wks-names", "nonames": "net10-wks-nonames", "killed": "net10-wks-killed"}
