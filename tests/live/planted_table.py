@@ -208,7 +208,7 @@ only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dict
 large("large-index", r"field _terms of one SearchIndex", "20,000", "If all of it is needed, nothing is wrong")
 large("large-world", r"field _sprites of one World", r"Sprite\[\]", "If all of it is needed, nothing is wrong")
 large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
-large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit")
+large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit|has no SizeLimit")
 
 
 def problems(expectation, said):
