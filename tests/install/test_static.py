@@ -14,6 +14,7 @@ from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool
 # SQLite takes 1.15 MB of it, the C library 1.4 with that of mathematics, PCRE2 0.5, ncursesw, libedit and terminfo 0.4, gcdumpc itself 1.8.  Of PCRE2,
 # 0.24 MB are the JIT compiler, which is never called: pcre2_code_free needs its object of Debian's archive, so --gc-sections cannot drop it (4 KB).
 MOST_BYTES = 5_800_000
+MOST_DYNAMIC_BYTES = 1_900_000     # of the program under test
 NOBODY = 65534
 STRIDE = 6                  # takes some 70 s of processor time less than all
 NO_ZSTD = {"input.c.o", "unzstd.c.o"}       # differ: the static program cannot read what is compressed with it
@@ -73,6 +74,12 @@ class Static(unittest.TestCase):
         self.assertLessEqual(os.path.getsize(program), MOST_BYTES)
         self.assertNotIn("INTERP", text("readelf", "-lW", program))
         self.assertNotIn("NEEDED", text("readelf", "-dW", program))
+
+    @unittest.skipUnless(cached("CMAKE_BUILD_TYPE") == "Release" and cached("GCDUMPC_HARDEN") == "ON", "another build than a user has")
+    def test_the_one_with_libraries_is_smaller(self):
+        stripped = os.path.join(self.dir, "with-libraries")
+        run("strip", "-o", stripped, PROGRAM)
+        self.assertLessEqual(os.path.getsize(stripped), MOST_DYNAMIC_BYTES)
 
     def test_the_same_bytes_in_other_folders(self):
         here, there = objects(BUILD), objects(self.build)
