@@ -426,8 +426,10 @@ static void put_boxed(struct dart *d, const struct gcd_number *x)
         put_number(d->out, x->bits != 0);
     } else if (x->kind == GCD_NUMBER_REAL) {
         put_tag(d->out, DART_DOUBLE);
-        for (unsigned i = 0; i < 8; i++)
-            gcd_sink_write(d->out, &(uint8_t){ (uint8_t)(x->bits >> 8 * i) }, 1);
+        uint8_t bytes[8];
+        for (unsigned i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)(x->bits >> 8 * i);
+        gcd_sink_write(d->out, bytes, sizeof bytes);
     } else if (integer && x->name == NULL) {
         put_tag(d->out, DART_INTEGER);
         put_integer(d->out, x->bits);

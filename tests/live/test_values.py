@@ -72,7 +72,7 @@ class Values(LiveTest):
                     self.assertEqual(n, 0)
                     self.assertRegex(run.stderr, r"values: none \((the dump is of another heap walk|events were lost, or may have been)\)")
                 os.unlink(self.path(name))
-        self.assertEqual(all_of_them, passes * PAIRS)
+        self.assertIn(all_of_them - passes * PAIRS, range(passes + 1))       # it may just have made one that it has not stored yet
         self.assertGreater(right, 0)
         return dropped
 
