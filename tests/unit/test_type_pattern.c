@@ -166,8 +166,8 @@ static const struct gcd_type some[] = {
 #define SOME (sizeof some / sizeof *some)
 
 /* The numbers of the types of S that TEXT means, as "1 2 3". */
-static const char *meant(const char *text, const struct gcd_summary *s,
-                         const struct gcd_names *shown, const struct gcd_names *csharp)
+static const char *chosen(const char *text, bool loose, const struct gcd_summary *s,
+                          const struct gcd_names *shown, const struct gcd_names *csharp)
 {
     static char out[4096];
     static uint8_t found[1 << 16];
@@ -177,7 +177,7 @@ static const char *meant(const char *text, const struct gcd_summary *s,
         return wrong;
     assert_non_null(p);
     assert_true(s->type_count <= sizeof found);
-    assert_int_equal(cli_type_pattern_select(p, &(struct cli_type_names){ s, shown, csharp }, false,
+    assert_int_equal(cli_type_pattern_select(p, &(struct cli_type_names){ s, shown, csharp }, loose,
                                              &canceled, found),
                      CLI_MATCH);
     cli_type_pattern_free(p);
@@ -186,6 +186,12 @@ static const char *meant(const char *text, const struct gcd_summary *s,
         if (found[i])
             (void)snprintf(out + strlen(out), 16, "%s%u", out[0] != '\0' ? " " : "", i);
     return out;
+}
+
+static const char *meant(const char *text, const struct gcd_summary *s,
+                         const struct gcd_names *shown, const struct gcd_names *csharp)
+{
+    return chosen(text, false, s, shown, csharp);
 }
 
 static void test_types(void **state)
@@ -272,6 +278,43 @@ static void test_types(void **state)
     gcd_names_free(n);
 }
 
+/* A name that only the recording has, which would be another pattern; the method of a state machine
+ * with and without "async"; a nested generic type as the runtime calls it. */
+static void test_other_names(void **state)
+{
+    static const struct gcd_type types[] = {
+        TYPE("Even.Odd", "Odd.\\u0042", "", GCD_MODULE_NONE, 0),
+        TYPE("System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1["
+             "System.Threading.Tasks.VoidTaskResult,Shop.Poller+<LoopAsync>d__3]",
+             "AsyncStateMachineBox`1[System.Threading.Tasks.VoidTaskResult,<LoopAsync>d__3]", CORE,
+             1, 11),
+        TYPE("Shop.Tables+Entry`1[System.String]", "Entry`1[System.String]", SHOP, 0, 0x0200000c),
+    };
+    static const struct {
+        const char *pattern;
+        bool loose;
+        const char *types;
+    } cases[] = {
+        { "Odd.\\u0042", false, "0" },
+        { "Odd.B", false, "" },
+        { "async Poller.LoopAsync", true, "1" },
+        { "Poller.LoopAsync", true, "1" },
+        { "Poller.LoopAsync", false, "" },
+        { "oopAsync", true, "" },
+        { "/^Entry`1/", false, "2" },
+    };
+    struct gcd_summary s = { .types = types,
+                             .type_count = sizeof types / sizeof *types,
+                             .modules = modules,
+                             .module_count = sizeof modules / sizeof *modules };
+    struct gcd_names *n;
+    (void)state;
+    assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(chosen(cases[i].pattern, cases[i].loose, &s, n, n), cases[i].types);
+    gcd_names_free(n);
+}
+
 /* No state of one dump is left for the next one, which may have the same address in memory. */
 static void test_another_dump(void **state)
 {
@@ -313,6 +356,8 @@ static void test_raw_names(void **state)
     assert_string_equal(meant("Shop.Tables.Entry", &s, raw, csharp), "7");
     assert_string_equal(meant("/^System.*\\]$/", &s, raw, csharp), "0 8");
     assert_string_equal(meant("Shop.*s+*", &s, raw, csharp), "1 2 7");
+    assert_string_equal(meant("/String,Shop/", &s, raw, csharp), "0");
+    assert_string_equal(meant("/String,Shop/", &s, csharp, csharp), "");
     gcd_names_free(raw);
     gcd_names_free(csharp);
 }
@@ -373,9 +418,10 @@ static void test_bundled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants),  cmocka_unit_test(test_csharp),
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_another_dump),
-        cmocka_unit_test(test_raw_names), cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_variants),     cmocka_unit_test(test_csharp),
+        cmocka_unit_test(test_types),        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_another_dump), cmocka_unit_test(test_raw_names),
+        cmocka_unit_test(test_bundled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
