@@ -73,12 +73,11 @@ static gcd_status make_root_sets(struct gcd_session *s, const struct gcd_context
  * they are read also where values are hidden. */
 static bool number_in_image(void *numbers, uint64_t address, const char *field, int64_t *ret)
 {
-    struct gcd_session *s = numbers;
-    if (s->limits == NULL &&
-        gcd_image_numbers_new(s->values.memory, NULL, &s->alloc, &s->limits, NULL) != GCD_OK)
+    struct gcd_image_numbers *all;
+    if (session_numbers(numbers, &all, NULL) != GCD_OK || all == NULL)
         return false;
-    for (uint32_t i = 0, n = gcd_image_field_count(s->limits, address); i < n; i++) {
-        struct gcd_image_field f = gcd_image_field(s->limits, address, i);
+    for (uint32_t i = 0, n = gcd_image_field_count(all, address); i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(all, address, i);
         if (strcmp(f.name, field) != 0)
             continue;
         bool none = f.number.kind == GCD_NUMBER_NULL;
@@ -279,7 +278,6 @@ void session_drop(struct gcd_session *s)
 {
     const struct gcd_alloc *a = &s->alloc;
     gcd_image_numbers_free(s->numbers);
-    gcd_image_numbers_free(s->limits);
     gcd_site_list_free(s->site_list);
     gcd_mem_free(a, s->largest_first, (size_t)s->dominated.count * sizeof *s->largest_first);
     gcd_mem_free(a, s->slots, (size_t)s->referrers.count * sizeof *s->slots);

@@ -109,14 +109,21 @@ struct gcd_values_view gcd_session_values(const struct gcd_session *s)
     return s->values;
 }
 
-gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
-                               struct gcd_error *err)
+gcd_status session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
+                           struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
-    if (s->numbers == NULL && s->values.show != GCD_SHOW_EQUAL)
+    if (s->numbers == NULL)
         st = gcd_image_numbers_new(s->values.memory, NULL, &s->alloc, &s->numbers, err);
     *ret = s->numbers;
     return st == GCD_END ? GCD_OK : st;
+}
+
+gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
+                               struct gcd_error *err)
+{
+    *ret = NULL;
+    return s->values.show != GCD_SHOW_EQUAL ? session_numbers(s, ret, err) : GCD_OK;
 }
 
 const struct gcd_sites *gcd_session_sites(const struct gcd_session *s)

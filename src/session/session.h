@@ -47,10 +47,9 @@ struct gcd_session {
     const struct gcd_sites *sites; /* or NULL */
     struct gcd_values_view values;
     struct gcd_image_numbers *numbers; /* NULL: not needed yet, or there are none */
-    struct gcd_image_numbers *limits;  /* the same, of caches: also where values are hidden */
-    pthread_mutex_t lock; /* protects RUNNING */
-    pthread_cond_t moved; /* a bit of RUNNING was cleared */
-    unsigned running;     /* PART_BIT of the parts that a thread computes */
+    pthread_mutex_t lock;              /* protects RUNNING */
+    pthread_cond_t moved;              /* a bit of RUNNING was cleared */
+    unsigned running;                  /* PART_BIT of the parts that a thread computes */
     /* PART_BIT of the finished parts: their members below may be read */
     atomic_uint done;
     pthread_mutex_t describing; /* protects COLLECTIONS while one is described */
@@ -80,12 +79,16 @@ gcd_status session_merge(const struct gcd_session *s, const struct gcd_merged_tr
  * limits. */
 struct gcd_context session_context(const struct gcd_session *s, const struct gcd_context *call);
 
-/* claim.c: GCD_OK: the parts PARTS (bits) are finished.  Computes missing ones, or waits for the
- * thread that does. */
+/* [gcd_session_numbers] Also where values are hidden: for what is nobody's secret. */
+GCD_MUST_CHECK gcd_status session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
+                                          struct gcd_error *err);
+
 /* parts.c: new suspects with these thresholds. */
 GCD_MUST_CHECK gcd_status session_suspects(struct gcd_session *s, const struct gcd_context *c,
                                            double share, uint64_t min_bytes,
                                            struct gcd_suspects **ret, struct gcd_error *err);
+/* claim.c: GCD_OK: the parts PARTS (bits) are finished.  Computes missing ones, or waits for the
+ * thread that does. */
 GCD_MUST_CHECK gcd_status session_need(struct gcd_session *s, unsigned parts,
                                        const struct gcd_context *context, struct gcd_error *err);
 
