@@ -9,11 +9,10 @@
 
 #define LAMBDA_METHOD_MAX 512u /* a longer name is not noted */
 
-/* Nobody has to look into the methods of the framework. */
-static bool is_framework(struct gcd_metadata *m)
+bool gcd_metadata_notes_code(struct gcd_metadata *m)
 {
     const char *assembly = gcd_metadata_identity(m)->assembly_name;
-    return gcd_text_begins(assembly, "System.") || gcd_text_begins(assembly, "Microsoft.");
+    return !gcd_text_begins(assembly, "System.") && !gcd_text_begins(assembly, "Microsoft.");
 }
 
 static gcd_status append(struct gcd_noted *to, const char *text, struct gcd_error *err)
@@ -49,7 +48,7 @@ gcd_status gcd_metadata_note(struct gcd_metadata *m, struct gcd_metadata *code, 
     if (to->n > 0)
         return GCD_OK;
     /* the methods that become delegates, then the events */
-    if (code != NULL && !is_framework(m)) {
+    if (code != NULL && gcd_metadata_notes_code(m)) {
         struct gcd_error own = GCD_ERROR_INIT;
         gcd_status st = gcd_metadata_delegates(code, token, &text, &own);
         GCD_TRY(gcd_only_fatal(st, &own, err));

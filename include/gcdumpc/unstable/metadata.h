@@ -185,6 +185,8 @@ struct gcd_noted {
     char *text;
     size_t n, room;
 };
+/* Does gcd_metadata_note read CODE?  Nobody has to look into the methods of the framework. */
+bool gcd_metadata_notes_code(struct gcd_metadata *m);
 /*
  * The method of a class of lambdas, "Add <>;", or else the delegates and the events of type TOKEN.
  * CODE: the same module with the instructions of its methods, which the metadata in a memory image

@@ -314,7 +314,8 @@ static gcd_status name_by_metadata(struct clr *c, struct clr_module *module,
     for (size_t i = 0; i < n; i++)
         GCD_TRY(name_definition(c, m->m, &c->types[list[i].type], err));
     struct clr_metadata file;
-    bool has_code = m->file.input == NULL && n > 0 && open_same_file(c, module, &file);
+    bool has_code = m->file.input == NULL && n > 0 && gcd_metadata_notes_code(m->m) &&
+                    open_same_file(c, module, &file);
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < n && st == GCD_OK; i++)
         st = note(c, m->m, has_code ? file.m : m->m, &c->types[list[i].type], err);
