@@ -240,12 +240,8 @@ static inline void gcd_put_varuint(struct gcd_put *w, uint64_t v)
 static inline void gcd_put_utf16z(struct gcd_put *w, const char *s, size_t n)
 {
     while (n > 0 && !w->full) {
-        uint32_t c = 0xfffd;
-        size_t k = gcd_utf8_next((const uint8_t *)s, n, &c);
-        if (k == 0) {
-            c = 0xfffd;
-            k = 1;
-        }
+        uint32_t c;
+        size_t k = gcd_utf8_take((const uint8_t *)s, n, &c);
         if (c >= 0x10000) {
             gcd_put_le(w, 0xd800 + ((c - 0x10000) >> 10), 2);
             c = 0xdc00 + (c & 0x3ff);

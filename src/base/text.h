@@ -26,6 +26,15 @@ size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out);
  * bytes, 0 = not well-formed. */
 size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
 
+/* The same, but a byte that is not part of a well-formed sequence is U+FFFD and one byte long. */
+static inline size_t gcd_utf8_take(const uint8_t *p, size_t n, uint32_t *ret_code_point)
+{
+    size_t len = gcd_utf8_next(p, n, ret_code_point);
+    if (len == 0)
+        *ret_code_point = 0xfffd;
+    return len > 0 ? len : 1;
+}
+
 /*
  * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of
  * a well-formed sequence becomes U+FFFD.  Returns the bytes written.

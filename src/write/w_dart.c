@@ -370,9 +370,8 @@ static void put_tag(struct gcd_sink *s, enum dart_data tag)
 static uint32_t next_character(const struct gcd_text *t, uint32_t *at)
 {
     uint32_t code;
-    size_t n = gcd_utf8_next((const uint8_t *)t->utf8 + *at, t->bytes - *at, &code);
-    *at += n > 0 ? (uint32_t)n : 1;
-    return n > 0 ? code : 0xfffd;
+    *at += (uint32_t)gcd_utf8_take((const uint8_t *)t->utf8 + *at, t->bytes - *at, &code);
+    return code;
 }
 
 static void put_unit(struct gcd_sink *s, uint32_t unit, bool wide)

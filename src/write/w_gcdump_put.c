@@ -71,11 +71,7 @@ void gcdump_put_bytes(struct gcdump_out *o, const void *bytes, size_t n)
 static uint32_t next_char(const uint8_t **p, size_t *n)
 {
     uint32_t c;
-    size_t len = gcd_utf8_next(*p, *n, &c);
-    if (len == 0) {
-        c = 0xfffd;
-        len = 1;
-    }
+    size_t len = gcd_utf8_take(*p, *n, &c);
     *p += len;
     *n -= len;
     return c;
