@@ -165,6 +165,14 @@ static const struct gcd_type some[] = {
 };
 #define SOME (sizeof some / sizeof *some)
 
+static struct gcd_summary summary_of(const struct gcd_type *types, uint32_t count)
+{
+    return (struct gcd_summary){ .types = types,
+                                 .type_count = count,
+                                 .modules = modules,
+                                 .module_count = sizeof modules / sizeof *modules };
+}
+
 /* The numbers of the types of S that TEXT means, as "1 2 3". */
 static const char *chosen(const char *text, bool loose, const struct gcd_summary *s,
                           const struct gcd_names *shown, const struct gcd_names *csharp)
@@ -261,10 +269,7 @@ static void test_types(void **state)
         { "module()", "module( takes a pattern for modules and a \")\"" },
         { "module(", "module( takes a pattern for modules and a \")\"" },
     };
-    struct gcd_summary s = { .types = some,
-                             .type_count = SOME,
-                             .modules = modules,
-                             .module_count = sizeof modules / sizeof *modules };
+    struct gcd_summary s = summary_of(some, SOME);
     struct gcd_names *n;
     (void)state;
     assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
@@ -303,10 +308,7 @@ static void test_other_names(void **state)
         { "oopAsync", true, "" },
         { "/^Entry`1/", false, "2" },
     };
-    struct gcd_summary s = { .types = types,
-                             .type_count = sizeof types / sizeof *types,
-                             .modules = modules,
-                             .module_count = sizeof modules / sizeof *modules };
+    struct gcd_summary s = summary_of(types, sizeof types / sizeof *types);
     struct gcd_names *n;
     (void)state;
     assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
@@ -344,10 +346,7 @@ static void test_another_dump(void **state)
 /* With raw names shown, C# names keep their meaning, and the shown names match, too. */
 static void test_raw_names(void **state)
 {
-    struct gcd_summary s = { .types = some,
-                             .type_count = SOME,
-                             .modules = modules,
-                             .module_count = sizeof modules / sizeof *modules };
+    struct gcd_summary s = summary_of(some, SOME);
     struct gcd_names *raw, *csharp;
     (void)state;
     assert_int_equal(gcd_names_new(&s, GCD_NAMES_RAW, NULL, &raw, &err), GCD_OK);

@@ -552,9 +552,11 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_close(&p->j, ']');
 }
 
+#define STEP_LABEL_BYTES (GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2)
+
 /* Appends "[\"tenant-42\"]", the key by which step I holds the next one, if it may be seen. */
 static void append_key(const struct page *p, const struct gcd_suspect *s, size_t i,
-                       char buf[GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2])
+                       char buf[STEP_LABEL_BYTES])
 {
     struct gcd_session_entry e;
     struct gcd_text text;
@@ -562,7 +564,7 @@ static void append_key(const struct page *p, const struct gcd_suspect *s, size_t
     size_t n = strlen(buf);
     if (s->path[i].fold != GCD_FOLD_INSIDE && gcd_session_step_entry(s, i, &e) &&
         gcd_session_key(p->h->session, &e, &text, quoted) != NULL)
-        (void)snprintf(buf + n, GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2 - n, "[%s]", quoted);
+        (void)snprintf(buf + n, STEP_LABEL_BYTES - n, "[%s]", quoted);
 }
 
 /* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first
@@ -580,7 +582,7 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_open(&p->j, "path", '[');
     for (size_t i = 0; i < s->path_count; i++) {
         const struct gcd_suspect_step *step = &s->path[i];
-        char buf[GCD_FIELD_LABEL_BYTES + GCD_QUOTED_BYTES + 2];
+        char buf[STEP_LABEL_BYTES];
         struct gcd_field field = gcd_suspect_field(s, i, p->h->fields);
         (void)gcd_field_suffix(&field, buf);
         append_key(p, s, i, buf);
