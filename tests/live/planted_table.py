@@ -93,7 +93,7 @@ first("file-watcher", "ImportFolder", "60", "FileSystemWatcher")
 first("weak-bus", "WeakBus", "3,000", "ProductView")
 
 # -- timers and what flows into them --------------------------------------------------------------------------------------------------
-first("timer", "3,000", "PollJob", "[Tt]imer")
+first("timer", "3,000", r"PollJob\.Poll", "[Tt]imer")
 first("timers-of-two", "timers are set, 2,500 of them for HeavyMonitor", "look in HeavyMonitor", kind="timers")
 first("system-timers", "3,000", "HeartbeatService", "[Tt]imer")
 first("periodic-timer", "3,000", "CleanupLoop", "[Tt]imer")
