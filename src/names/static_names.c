@@ -101,3 +101,16 @@ struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct
         w = (struct gcd_static_words){ w.class_name, { w.class_name, ".", r->name } };
     return w;
 }
+
+bool gcd_static_is_own(const struct gcd_graph *g, const struct gcd_origins *origins,
+                       const struct gcd_root *r)
+{
+    const struct gcd_static_words w = gcd_static_words(g, NULL, r);
+    if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
+        return false;
+    if (w.class_name[0] == '\0' &&
+        !gcd_static_is_labelled(r)) /* only the field is known: the type of its value decides */
+        return gcd_origins_get(origins, gcd_graph_node_type(g, r->node)) == GCD_ORIGIN_OWN;
+    return gcd_origins_of_name(origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) ==
+           GCD_ORIGIN_OWN;
+}

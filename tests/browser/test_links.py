@@ -12,6 +12,8 @@ from test_async import shop                             # noqa: E402
 import page_test                                        # noqa: E402
 from page_test import PageTest                          # noqa: E402
 
+EVENING = os.path.join(SOURCE, "traces", "shop", "evening.nettrace.gz")
+
 # Names in a view without a link, that are names of something that has a panel.
 UNLINKED = """(() => {
     const known = new Set([...document.querySelectorAll('#types tbody th, #tree td.node a')].map(e => e.textContent));
@@ -62,6 +64,31 @@ class Names(PageTest):
         self.assertEqual(page.run("document.activeElement.cells[0].textContent"), "s_lab")
         page.click("#panel .actions .chip", 0)
         self.assertIn("s_lab", page.run("document.activeElement.ariaLabel"))
+
+    def test_what_two_hold_together(self):
+        """300 sessions are also variables of calls that wait: a link leads from the suspect to both paths, and a section has all such objects."""
+        page = self.show(EVENING)
+        self.assertEqual(self.rows("shared")[0], ["300 UserSession", "SessionStoreasync Checkout.PlaceOrder", "672.4 KiB", "5.5 %", "300"])
+        links = page.texts("#summary .answers li:nth-child(1) .actions a")
+        self.assertEqual(links, ["path", "content", "also held by async Checkout.PlaceOrder"])
+        self.assertEqual(page.texts("#summary .answers li:nth-child(2) .actions a"), ["path", "content"])
+        page.click("#summary .answers li:nth-child(1) .actions a", 2)
+        self.assertEqual(page.text("#panel h2"), "Held by SessionStore and async Checkout.PlaceOrder")
+        self.assertEqual(page.texts("#panel h3"), ["The path to SessionStore", "The path to async Checkout.PlaceOrderall steps"])
+        self.assertEqual(page.texts("#panel .path li:not(.folded) a"), ["Static variables", "CoffeeShop.Services.Storefront", "Storefront", "SessionStore",
+                         "Static variables", "CoffeeShop.Services.Storefront", "Storefront", "List<Task>", "async Checkout.PlaceOrder"])
+        self.assertEqual(page.texts("#panel .parts li"), ["UserSession 672.4 KiB in 300 objects, 2.2 KiB each"])
+        for key in ("type:CoffeeShop.UserSession", "type:CoffeeShop.SessionStore", "suspect:0"):
+            self.assertIn("Held together300 UserSession 672.4 KiB, in SessionStore and async Checkout.PlaceOrder", self.opened(key), key)
+        for width in (390, 768, 1280, 1920):
+            page = self.show(EVENING, width=width)
+            self.assertEqual(page.run("[...document.querySelectorAll('#summary .actions *, #shared table *')].filter(e => e.getClientRects().length && "
+                                      "e.getBoundingClientRect().right > e.closest('section').getBoundingClientRect().right).length"), 0, width)
+
+    def test_nothing_is_held_together(self):
+        self.put("x.gclog", b"a 2 shop 0\nt 1 Shop.A\nt 2 Shop.B\nr 1000 4 0 1\no 1000 1 18 2000\no 2000 2 18\nc shop 0\n")
+        page = self.show("x.gclog")
+        self.assertEqual((page.count("#shared"), page.count("#sections a[href='#shared']")), (0, 0))
 
     def test_names_in_sentences(self):
         lines = ["a 2 shop 0", "t 1 Shop.SessionStore", "t 2 Shop.Session[]", "t 3 Shop.Session", "o 9000 3 20", "r 1000 4 0 1",

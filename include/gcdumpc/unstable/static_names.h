@@ -14,6 +14,7 @@
 #include <gcdumpc/names.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
+#include <gcdumpc/unstable/origins.h>
 
 /* R->class_name in the style of N, which was made from the summary that R belongs to; "" = unknown,
  * or R is not a static variable. */
@@ -51,5 +52,8 @@ struct gcd_static_words {
  * as the runtime spells them.  Valid as long as G and NAMES. */
 struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names,
                                          const struct gcd_root *r);
+/* Is R a static variable of one of the program's own classes? */
+bool gcd_static_is_own(const struct gcd_graph *g, const struct gcd_origins *origins,
+                       const struct gcd_root *r);
 
 #endif

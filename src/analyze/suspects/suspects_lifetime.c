@@ -107,19 +107,8 @@ static const char *text_of(const struct suspect_words *s, const struct gcd_suspe
 
 bool suspects_is_own_static(const struct suspects_work *work, size_t root)
 {
-    if (root == SIZE_MAX)
-        return false;
-    const struct gcd_root *r = &gcd_graph_summary(work->g)->roots[root];
-    const struct gcd_static_words w = gcd_static_words(work->g, NULL, r);
-    if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
-        return false;
-    if (w.class_name[0] == '\0' &&
-        !gcd_static_is_labelled(r)) /* only the field is known: the type of its value decides */
-        return gcd_origins_get(work->origins, gcd_graph_node_type(work->g, r->node)) ==
-               GCD_ORIGIN_OWN;
-    return gcd_origins_of_name(work->origins,
-                               w.class_name[0] != '\0' ? w.class_name : w.label[0]) ==
-           GCD_ORIGIN_OWN;
+    return root != SIZE_MAX &&
+           gcd_static_is_own(work->g, work->origins, &gcd_graph_summary(work->g)->roots[root]);
 }
 
 bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_suspect *x)

@@ -490,6 +490,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     GCD_TRY(count_alive(h, a->err));
     GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_fields(h, a->err));
+    GCD_TRY(html_shared_find(h, a->paths, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
     GCD_TRY(run_both(a, tree_of_dominators, objects_beside));
@@ -540,6 +541,7 @@ void html_data_done(struct html_data *h)
         gcd_merged_tree_free(h->details[i].tree);
     gcd_mem_free(&h->alloc, h->details, HTML_DETAILS * sizeof *h->details);
     gcd_merged_tree_free(h->by_paths);
+    html_shared_done(h);
     gcd_session_free(h->own_session);
     gcd_locked_alloc_done(&h->locked);
 }

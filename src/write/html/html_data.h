@@ -13,6 +13,7 @@
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/pages/pages.h>
+#include <gcdumpc/unstable/shared.h>
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/writer.h>
@@ -36,7 +37,10 @@
 #define HTML_PAIRS           6  /* other types in each of their lists */
 #define HTML_OBJECTS         5  /* largest objects */
 #define HTML_SUSPECTS        20
-#define HTML_GENERATIONS     6 /* 0, 1, 2, large, pinned, and objects outside all ranges */
+#define HTML_SHARED          40   /* rows of what several hold, */
+#define HTML_SHARED_PART     1000 /* each at least one such part of the live bytes */
+#define HTML_SHARED_STEPS    40   /* of the path to a holder */
+#define HTML_GENERATIONS     6    /* 0, 1, 2, large, pinned, and objects outside all ranges */
 
 /* The purpose of the page. */
 struct html_role {
@@ -92,6 +96,13 @@ struct html_detail {
     struct gcd_merged_tree *tree;    /* NULL if it is one of html_data.paths */
 };
 
+/* The path to a holder, from the root on; the last step is the holder. */
+struct html_shared_path {
+    struct gcd_suspect_step steps[HTML_SHARED_STEPS + 1];
+    size_t count; /* 0: a static variable, which is the root */
+    size_t root;  /* SIZE_MAX = unknown */
+};
+
 struct html_data {
     struct gcd_alloc alloc; /* the user's, with a lock: analyses run in parallel */
     struct gcd_locked_alloc locked;
@@ -112,10 +123,12 @@ struct html_data {
     /* the first of these is shown if there are no suspects; NULL = nothing to show */
     const struct gcd_suspects *consumer;
     char headline[GCD_HEADLINE_BYTES];
-    struct gcd_merged_tree *by_paths; /* has the names of all labels */
-    struct gcd_preorder *preorder;    /* freed when the tree is done */
-    uint64_t *retained;               /* [types of the graph] */
-    uint32_t *types;                  /* [type_room] the first type_count, by bytes, are shown */
+    struct gcd_shared *shared;             /* what several hold together */
+    struct html_shared_path *shared_paths; /* [HTML_SHARED * GCD_SHARED_HOLDERS] by row */
+    struct gcd_merged_tree *by_paths;      /* has the names of all labels */
+    struct gcd_preorder *preorder;         /* freed when the tree is done */
+    uint64_t *retained;                    /* [types of the graph] */
+    uint32_t *types; /* [type_room] the first type_count, by bytes, are shown */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
     uint64_t alive_objects, alive_bytes; /* those, and frozen ones, which only code holds */
@@ -170,6 +183,14 @@ bool html_is_counted(const struct gcd_suspect *s);
 /* Suspect number I as the page orders them, and in RET how it has grown, NULL = unknown. */
 const struct gcd_suspect *html_suspect(const struct html_data *h, size_t i,
                                        const struct gcd_page_growth **ret);
+
+/* html_shared.c: fills shared and shared_paths, before the tree uses up the preorder. */
+GCD_MUST_CHECK gcd_status html_shared_find(struct html_data *h, const struct gcd_paths *paths,
+                                           struct gcd_error *err);
+void html_shared_done(struct html_data *h);
+/* The path to holder I of ROW, and by which of its fields it holds, "._byUser" or "", in BUF. */
+const struct html_shared_path *html_shared_path(const struct html_data *h, size_t row, size_t i,
+                                                char buf[GCD_FIELD_LABEL_BYTES]);
 
 /* html_json.c: one object, named KEY, at the end of the page so far.  *RET_OTHERS: number of types
  * of which the page has only the sum. */

@@ -100,6 +100,22 @@ static bool has_consumer(const struct page *p)
     return p->h->consumer != NULL && gcd_suspects_count(p->h->consumer) > 0;
 }
 
+static void use_shared(struct page *p)
+{
+    char buf[GCD_FIELD_LABEL_BYTES];
+    size_t n;
+    const struct gcd_shared_row *rows = gcd_shared_rows(p->h->shared, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < rows[i].part_count; k++)
+            use(p, rows[i].parts[k].type);
+        for (size_t k = 0; k < rows[i].holder_count; k++) {
+            const struct html_shared_path *path = html_shared_path(p->h, i, k, buf);
+            for (size_t step = 0; step < path->count; step++)
+                use(p, path->steps[step].type);
+        }
+    }
+}
+
 static void use_detail(struct page *p, const struct html_detail *d)
 {
     use(p, d->type);
@@ -132,6 +148,7 @@ static void use_all(struct page *p)
         use_suspect(p, html_suspect(h, i, &growth));
     if (has_consumer(p))
         use_suspect(p, gcd_suspects_get(h->consumer, 0));
+    use_shared(p);
 }
 
 static const char *name_of(const struct page *p, size_t i)
@@ -567,34 +584,78 @@ static void append_key(const struct page *p, const struct gcd_suspect *s, size_t
         (void)snprintf(buf + n, STEP_LABEL_BYTES - n, "[%s]", quoted);
 }
 
+/* The number of a root, which may be SIZE_MAX. */
+static void put_root(struct page *p, size_t number)
+{
+    if (number == SIZE_MAX)
+        return;
+    const struct gcd_root *root = &gcd_graph_summary(p->h->g)->roots[number];
+    json_put_number(&p->j, "root_group", gcd_root_group(root));
+    json_put_text(&p->j, "root_name", root->label, TEXT_BYTES);
+}
+
 /* One row per step: name (-1: omitted objects), number of consecutive objects, bytes that the first
- * one retains, fold or 0, its field that leads to the next one, or the key. */
+ * one retains, fold or 0, its FIELD that leads to the next one, or the key. */
+static void put_step(struct page *p, const struct gcd_suspect_step *step, const char *field)
+{
+    json_put_open(&p->j, NULL, '[');
+    json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)p->number[step->type]);
+    json_put_number(&p->j, NULL, step->repeats);
+    json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
+    json_put_bool(&p->j, NULL, step->dependent);
+    json_put_number(&p->j, NULL, step->fold);
+    if (field[0] != '\0')
+        json_put_text(&p->j, NULL, field, TEXT_BYTES);
+    json_put_close(&p->j, ']');
+}
+
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
-    const struct gcd_root *root =
-        s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
     if (s->path_count == 0)
         return;
-    if (root != NULL) {
-        json_put_number(&p->j, "root_group", gcd_root_group(root));
-        json_put_text(&p->j, "root_name", root->label, TEXT_BYTES);
-    }
+    put_root(p, s->root);
     json_put_open(&p->j, "path", '[');
     for (size_t i = 0; i < s->path_count; i++) {
-        const struct gcd_suspect_step *step = &s->path[i];
         char buf[STEP_LABEL_BYTES];
         struct gcd_field field = gcd_suspect_field(s, i, p->h->fields);
         (void)gcd_field_suffix(&field, buf);
         append_key(p, s, i, buf);
-        json_put_open(&p->j, NULL, '[');
-        json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)p->number[step->type]);
-        json_put_number(&p->j, NULL, step->repeats);
-        json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
-        json_put_bool(&p->j, NULL, step->dependent);
-        json_put_number(&p->j, NULL, step->fold);
-        if (buf[0] != '\0')
-            json_put_text(&p->j, NULL, buf, TEXT_BYTES);
+        put_step(p, &s->path[i], buf);
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* What several hold: each holder with its path, whose last step is the holder; a static variable is
+ * its own path. */
+static void put_shared(struct page *p)
+{
+    size_t n;
+    const struct gcd_shared_row *rows = gcd_shared_rows(p->h->shared, &n);
+    json_put_open(&p->j, "shared", '[');
+    for (size_t i = 0; i < n; i++) {
+        json_put_open(&p->j, NULL, '{');
+        json_put_number(&p->j, "objects", rows[i].objects);
+        json_put_number(&p->j, "bytes", rows[i].bytes);
+        put_parts(p, "parts", rows[i].parts, rows[i].part_count);
+        json_put_open(&p->j, "holders", '[');
+        for (size_t k = 0; k < rows[i].holder_count; k++) {
+            char last[GCD_FIELD_LABEL_BYTES], buf[GCD_FIELD_LABEL_BYTES];
+            const struct html_shared_path *path = html_shared_path(p->h, i, k, last);
+            json_put_open(&p->j, NULL, '{');
+            put_root(p, path->root);
+            json_put_open(&p->j, "path", '[');
+            for (size_t step = 0; step < path->count; step++) {
+                const struct gcd_suspect_step *s = &path->steps[step];
+                struct gcd_field field = GCD_FIELD_UNKNOWN;
+                if (step + 1 < path->count && s->repeats == 1 && !s->skipped && !s[1].skipped)
+                    field = gcd_fields_between(p->h->fields, s->node, s[1].node);
+                put_step(p, s, step + 1 < path->count ? gcd_field_suffix(&field, buf) : last);
+            }
+            json_put_close(&p->j, ']');
+            json_put_close(&p->j, '}');
+        }
         json_put_close(&p->j, ']');
+        json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
 }
@@ -778,6 +839,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     json_put_text(&p->j, "headline", p->h->headline, TEXT_BYTES);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     GCD_TRY(put_notes(p, err));
+    put_shared(p);
     put_checks(p);
     put_generations(p);
     GCD_TRY(html_put_sites(p->h, p->number, &p->j, err));

@@ -33,6 +33,15 @@
  */
 
 /**
+ * path: from the root to what holds, which is its last step, with the field; none: the static variable itself.
+ * @typedef {{root_group?: number, root_name?: string, path: StepRow[]}} HolderRow
+ */
+/**
+ * What two or three hold together.  objects: the topmost ones, parts: these by type; all bytes are retained ones.
+ * @typedef {{objects: number, bytes: number, parts: PartRow[], holders: HolderRow[]}} SharedRow
+ */
+
+/**
  * A check and the largest numbers it has seen; a limit of 0 does not apply.
  * @typedef {[title: string, what: string, found: number, objects: number, leastObjects: number, bytes: number, leastBytes: number]} CheckRow
  */
@@ -106,7 +115,7 @@
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, headline: string, notes: string[][], checks: CheckRow[],
+ *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[], checks: CheckRow[],
  *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */
 

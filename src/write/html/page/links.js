@@ -101,6 +101,27 @@ export function linkedStep(number, short = false) {
   return linked({name: nameOf(number), kind: heap.kinds[number], number, call: callOf(number)}, short);
 }
 
+/**
+ * The number of the name of a static variable, -1 = it is not in the tree.
+ * @param {string | undefined} name
+ */
+export function variableNumber(name) {
+  return heap.names.findIndex((text, i) => heap.kinds[i] === "s" && text === name);
+}
+
+/** @param {string} name  of a static variable, as in the data */
+export function linkedVariable(name) {
+  return linked({name: visible(name), kind: "s", number: variableNumber(name)});
+}
+
+/**
+ * The field by which something holds what comes next, behind its name.
+ * @param {string} field  "._byUser", "[].key" or ""
+ */
+export function fieldBehind(field) {
+  return field === "" ? null : el("bdi", {class: "name", dir: "ltr"}, visible(field));
+}
+
 // Names with namespaces.
 const WHOLE_NAMES = nameExpression("(?:N)+SP*");
 const BEFORE = nameExpression("(?:P|\\.)$");

@@ -10,6 +10,7 @@ import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
 import {panel} from "./panel.js";
 import {places} from "./places.js";
+import {sharedSection} from "./shared.js";
 import {siteSection} from "./sites.js";
 import {heading, summarySection, warnings} from "./summary.js";
 import {suspectSection} from "./suspects.js";
@@ -104,8 +105,8 @@ if (data.kind === "trend") {
   diffHeading();
   diffSummary(steps);
   build([() => diffPaths(steps), diffTypes, ...hasNewer ? [() => drawMap(EXPLANATIONS.diffMap), mapAndPanel,
-    () => suspectSection("Suspects of the newer dump"), () => treeOfAll(growthColumns(tree(), steps)), largestSection, siteSection, waitSection,
-    rootSection, generationSection] : [], places]);
+    () => suspectSection("Suspects of the newer dump"), () => treeOfAll(growthColumns(tree(), steps)), largestSection, sharedSection, siteSection,
+    waitSection, rootSection, generationSection] : [], places]);
 } else {
   const suspectsFirst = data.start === "suspects";
   heading();
@@ -115,5 +116,5 @@ if (data.kind === "trend") {
   }
   summarySection(suspectsFirst, dropPlace());
   build([() => drawMap(EXPLANATIONS.map), mapAndPanel, ...suspectsFirst ? [] : [() => suspectSection()], typeSection, () => treeOfAll(),
-    largestSection, pathSection, siteSection, waitSection, rootSection, generationSection, places]);
+    largestSection, sharedSection, pathSection, siteSection, waitSection, rootSection, generationSection, places]);
 }

@@ -148,6 +148,11 @@ export function shortOf(node) {
     : node.kind === "t" ? shortName(node.name) : node.name));
 }
 
+/** @param {number} number  of the name of a type, as a step of a path */
+export function shortStep(number) {
+  return shortOf({name: nameOf(number), kind: "t", call: callOf(number)});
+}
+
 /** @param {Titled} node */
 export function longOf(node) {
   return behindField(node, node.call ?? node.name);

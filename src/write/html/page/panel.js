@@ -4,14 +4,15 @@ import {heap} from "./data.js";
 import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el, listen} from "./dom.js";
 import {heldTree, pathTree} from "./held.js";
-import {holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
+import {fieldBehind, holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
 import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "./names.js";
 import {wayTo} from "./nodes.js";
 import {count, exactBytes, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
+import {holderName, sharedList, sharedOf, sharedOfType, sharedParts} from "./shared.js";
 import {linesOf} from "./sites.js";
 import {addressOf, change, valueOf, watch} from "./state.js";
-import {allocatedIn, fieldBehind, namesOf, sentences, suspectContent, suspectDetails} from "./suspects.js";
+import {allocatedIn, namesOf, pathFromRoot, sentences, suspectContent, suspectDetails} from "./suspects.js";
 import {moduleWord} from "./types.js";
 import {seriesOf} from "./trend_panel.js";
 import * as words from "./words.js";
@@ -87,6 +88,7 @@ function ofType(number, places) {
     pairs("Kept alive by", detail?.above, ([, n, held]) => words.inObjects(held, n)),
     pairs("Keeps alive directly", detail?.below, ([, n, held]) => words.inObjects(held, n)),
     pairs("Refers to", detail?.refs, ([, n]) => words.references(n)),
+    sharedList(sharedOfType(number)),
     detail === undefined ? el("p", {class: "muted"}, words.NO_DETAIL) : el("div", {}, el("h3", {}, "Largest objects"),
       el("ul", {class: "parts"}, ...detail.largest.map(([address, own, all]) => object(address, own, all)))),
     command(words.pathsCommand(heap.names[number])),
@@ -151,7 +153,16 @@ function ofSuspect(i, places, onlyContent = false) {
   return {title, subtitle: words.holdsWhat(s, heap.totals.bytes, visible(s.what)), parts: [
     ...sentences(s), ...allocatedIn(s),
     s.advice ? el("p", {}, linkedText(visible(s.advice), namesOf(s))) : null,
-    lastStep(s) < 0 ? null : inPlace(lastStep(s), places), onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};
+    lastStep(s) < 0 ? null : inPlace(lastStep(s), places), sharedList(sharedOf(s)),
+    onlyContent ? suspectContent(s, "h3") : suspectDetails(s, "h3")]};
+}
+
+/** @param {number} i  a row of what several hold @returns {Content | null} */
+function ofShared(i) {
+  const row = heap.shared?.[i];
+  return row === undefined ? null : {title: words.heldTogether(row.holders.map(holderName)), subtitle: words.SHARED, parts: [
+    facts([["Objects", count(row.objects)], ["Retained", words.sizeAndShare(row.bytes, heap.totals.bytes)]]), sharedParts(row),
+    ...row.holders.map(holder => pathFromRoot(holder, "h3", words.pathOf(holderName(holder))))]};
 }
 
 /** @param {number} i @returns {Content | null} */
@@ -178,7 +189,8 @@ function contentOf(key, places) {
   return holder !== undefined ? ofHolder(holder, places) : key.startsWith("change:") ? ofChange(about)
     : key.startsWith("series:") ? ofSeries(about) : key.startsWith("module:") ? ofModule(about)
     : key.startsWith("suspect:") ? ofSuspect(Number(about), places)
-    : key.startsWith("content:") ? ofSuspect(Number(about), places, true) : key.startsWith("object:") ? ofObject(Number(about)) : null;
+    : key.startsWith("content:") ? ofSuspect(Number(about), places, true) : key.startsWith("object:") ? ofObject(Number(about))
+    : key.startsWith("shared:") ? ofShared(Number(about)) : null;
 }
 
 /** @param {Places} places */

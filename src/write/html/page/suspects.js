@@ -2,37 +2,22 @@
 // What may be a leak, with the path to it and what it holds.
 import {data, heap} from "./data.js";
 import {bytesCell, copyButton, countCell, el, section, unfolding, wideTable} from "./dom.js";
-import {linked, linkedName, linkedStep, linkedText, panelLink} from "./links.js";
+import {fieldBehind, linkedName, linkedStep, linkedText, linkedVariable, panelLink, variableNumber} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share, signed} from "./numbers.js";
+import {sharedLink} from "./shared.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Suspect} Suspect */
-
-/**
- * The number of the name of a static variable, -1 = it is not in the tree.
- * @param {string | undefined} name
- */
-function numberOf(name) {
-  return heap.names.findIndex((text, i) => heap.kinds[i] === "s" && text === name);
-}
 
 /**
  * The names that a suspect is about.
  * @param {Suspect} s
  */
 export function namesOf({path, held, content, own, root_name: variable}) {
-  return [numberOf(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0]),
+  return [variableNumber(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0]),
           ...own]
     .filter(number => number >= 0);
-}
-
-/**
- * The field by which something holds what comes next, behind its name.
- * @param {string} field  "._byUser", "[].key" or ""
- */
-export function fieldBehind(field) {
-  return field === "" ? null : el("bdi", {class: "name", dir: "ltr"}, visible(field));
 }
 
 /** The suspects; of two dumps those that have grown, or the largest consumer.  The others come behind them. */
@@ -65,22 +50,22 @@ function foldedSteps(steps) {
 }
 
 /**
- * The path from the root to the suspect, one step below the other; a button unfolds those of the framework.
- * @param {Suspect} s
+ * The path from the root to a suspect or a holder, one step below the other; a button unfolds those of the framework.
+ * @param {{root_group?: number, root_name?: string, path?: import("./data.js").StepRow[]}} s
  * @param {"h3" | "h4"} heading
  */
-function suspectPath(s, heading) {
+export function pathFromRoot(s, heading, title = "Held by") {
   const root = s.root_group === undefined ? null : labelOf(heap.root_groups[s.root_group]);
   const steps = s.path ?? [];
   const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root === null ? words.UNKNOWN_ROOT : panelLink(`root:${root}`, root)),
-                  s.root_name ? el("span", {}, " ", linked({name: visible(s.root_name), kind: "s", number: numberOf(s.root_name)})) : null),
+                  s.root_name ? el("span", {}, " ", linkedVariable(s.root_name)) : null),
                   ...foldedSteps(steps));
   const toggle = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
     const all = list.classList.toggle("unfolded");
     toggle.textContent = all ? words.FOLD : words.UNFOLD;
     toggle.setAttribute("aria-expanded", String(all));
   }}, words.UNFOLD);
-  return el("div", {}, el(heading, {}, "Held by", steps.some(step => step[4] > 0) ? toggle : null), list);
+  return el("div", {}, el(heading, {}, title, steps.some(step => step[4] > 0) ? toggle : null), list);
 }
 
 /**
@@ -108,7 +93,7 @@ export function suspectContent(s, heading) {
  */
 export function suspectDetails(s, heading) {
   const content = suspectContent(s, heading);
-  content.prepend(...s.path ? [suspectPath(s, heading)] : []);
+  content.prepend(...s.path ? [pathFromRoot(s, heading)] : []);
   return content;
 }
 
@@ -160,7 +145,7 @@ function suspectArticle(s, i, first) {
     ...sentences(s),
     ...allocatedIn(s),
     ...advice(s),
-    first ? el("p", {class: "actions"}, ...copies(s)) : null,
+    first ? el("p", {class: "actions"}, sharedLink(s), ...copies(s)) : null,
     unfolding("Details", i === 0, () => suspectDetails(s, "h4")));
 }
 
@@ -185,7 +170,7 @@ export function suspectLines(most) {
       el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
     el("strong", {}, ...headline(s, i)), ...sentences(s), ...allocatedIn(s), ...advice(s),
     el("span", {class: "actions"}, panelLink(`suspect:${i}`, s.path ? "path" : "details"),
-       s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, ...copies(s)))));
+       s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, sharedLink(s), ...copies(s)))));
 }
 
 export function waitingLine() {

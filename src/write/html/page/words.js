@@ -41,6 +41,8 @@ export const EXPLANATIONS = {
   tree: "What keeps what alive. An object stands below the one without which it would be freed; objects of one type " +
         "side by side are one row, and so are those of one type that hold each other, such as the links of a list.",
   largest: "Single objects by what they keep alive.",
+  shared: "Objects that two or three fields or static variables of the program lead to. None of them keeps these alive alone, so they count for " +
+          "no holder: they go when all let go. Sorted by what the objects retain; rows may overlap.",
   paths: "How the garbage collector reaches the objects of a type: their shortest paths from the roots, " +
          "merged. Counts and bytes are those of the type.",
   roots: "What the roots of each kind keep alive alone. Weak handles keep nothing alive; what several roots hold together would " +
@@ -114,6 +116,39 @@ export function piece(name, size, whole) {
 export function whereMemoryIs(resident) {
   return resident === undefined ? "What the process had besides its heap is not in this recording."
     : `${bytes(resident)} were resident before the dump; the objects are those that it found.`;
+}
+
+export const HELD_TOGETHER = "held together";
+export const SHARED = "Each of them leads to the objects, so they go only when all let go.";
+
+/** @param {string[]} holders */
+export function heldTogether(holders) {
+  return `Held by ${listed(holders)}`;
+}
+
+/** @param {string[]} others  other holders of what a suspect holds */
+export function alsoIn(others) {
+  return `also held by ${listed(others)}`;
+}
+
+/** @param {number} size @param {string[]} holders */
+export function inBoth(size, holders) {
+  return `${bytes(size)}, in ${listed(holders)}`;
+}
+
+/** @param {string} holder */
+export function pathOf(holder) {
+  return `The path to ${holder}`;
+}
+
+/** @param {number} objects @param {string} name  of their type */
+export function some(objects, name) {
+  return `${count(objects)} ${name}`;
+}
+
+/** @param {string[]} names */
+function listed(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 }
 
 /** @param {string[]} parts */
