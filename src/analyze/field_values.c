@@ -164,25 +164,16 @@ static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, 
     return (struct gcd_field_value){ .kind = certain ? GCD_FIELD_NULL : GCD_FIELD_UNTOLD };
 }
 
-/* The number of ID in M, the next one if it is new; GCD_IDMAP_NONE: out of memory. */
-static uint32_t number_in(struct gcd_idmap *m, uint64_t id)
-{
-    uint32_t n = gcd_idmap_get(m, id);
-    if (n != GCD_IDMAP_NONE)
-        return n;
-    n = (uint32_t)m->used;
-    return gcd_idmap_put(m, id, n) ? n : GCD_IDMAP_NONE;
-}
-
 /* What tells X apart from other numbers; GCD_IDMAP_NONE: out of memory. */
 static uint32_t number_of(struct grouping *w, const struct gcd_number *x)
 {
-    uint32_t sort = number_in(&w->sorts, (uint64_t)x->kind << 32 | x->of),
-             low = number_in(&w->bits, x->bits), high = number_in(&w->bits, x->high);
+    uint32_t sort = gcd_idmap_number(&w->sorts, (uint64_t)x->kind << 32 | x->of),
+             low = gcd_idmap_number(&w->bits, x->bits), high = gcd_idmap_number(&w->bits, x->high);
     if (sort == GCD_IDMAP_NONE || low == GCD_IDMAP_NONE || high == GCD_IDMAP_NONE)
         return GCD_IDMAP_NONE;
-    uint32_t half = number_in(&w->halves, (uint64_t)sort << 32 | low);
-    return half != GCD_IDMAP_NONE ? number_in(&w->numbers, (uint64_t)half << 32 | high) : half;
+    uint32_t half = gcd_idmap_number(&w->halves, (uint64_t)sort << 32 | low);
+    return half != GCD_IDMAP_NONE ? gcd_idmap_number(&w->numbers, (uint64_t)half << 32 | high)
+                                  : half;
 }
 
 /* The value of a field that is no reference.  GCD_END: the type has no such field. */

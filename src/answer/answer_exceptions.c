@@ -4,11 +4,14 @@
 
 #include <gcdumpc/unstable/graph/graph_places.h>
 #include <gcdumpc/unstable/image_numbers.h>
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
 
-/* Of a stack trace. */
-#define CALLS_MAX 64u
+/* Of a stack trace; of those behind the method that threw, for people. */
+#define CALLS_MAX   64u
+#define CALLS_SHOWN 4u
 
 static const struct answer_column call_columns[] = { FIELD(NULL, ANSWER_TEXT) };
 static const struct answer_shape calls_shape = ANSWER_SHAPE(call_columns);
@@ -16,19 +19,66 @@ static const struct answer_shape calls_shape = ANSWER_SHAPE(call_columns);
 static const struct answer_column columns[] = {
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("thrown", "Thrown", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
     COLUMN("type", "Type", ANSWER_TEXT),
     COLUMN("inner_type", "Inner exception", ANSWER_TEXT),
     PEOPLE("shown", "Message", ANSWER_TEXT),
     FIELD("text", ANSWER_TEXT),
     FIELD("cut", ANSWER_FLAG),
     FIELD("masked", ANSWER_TEXT),
-    COLUMN("thrown_in", "Thrown in", ANSWER_TEXT),
+    FIELD("thrown_in", ANSWER_TEXT),
     FIELD("hresult", ANSWER_TEXT),
     DETAIL("stack_trace", ANSWER_TEXT),
-    FIELD("address", ANSWER_ADDRESS),
+    COLUMN("address", "Example", ANSWER_ADDRESS),
+    PEOPLE("call", "Thrown in", ANSWER_TREE),
     ROWS("calls", ANSWER_FOR_PROGRAMS, &calls_shape),
 };
 const struct answer_shape answer_exceptions_shape = ANSWER_SHAPE(columns);
+
+/* The stack trace at ADDRESS in RET[CALLS_MAX]; returns the number of calls.  RET_OWN: the
+ * innermost one outside the framework, else the innermost. */
+static size_t read_calls(struct gcd_image_numbers *numbers, uint64_t address,
+                         struct gcd_image_call *ret, size_t *ret_own)
+{
+    size_t own = 0, n = gcd_image_calls(numbers, address, ret, CALLS_MAX);
+    while (own < n && ret[own].framework)
+        own++;
+    *ret_own = own < n ? own : 0;
+    return n;
+}
+
+/* [gcd_exceptions_of.thrown_in] Of image numbers. */
+static const char *thrown_in(void *numbers, uint64_t address)
+{
+    struct gcd_image_call calls[CALLS_MAX];
+    size_t own;
+    return read_calls(numbers, address, calls, &own) > 0 && calls[own].name[0] != '\0'
+               ? calls[own].name
+               : NULL;
+}
+
+gcd_status answer_find_exceptions(struct answer_of_exceptions *of, const struct gcd_context *call,
+                                  struct gcd_error *err)
+{
+    struct gcd_exceptions_of what = { .context = *call, .values = of->view.values };
+    gcd_status st = gcd_image_numbers_new(of->in, "_HResult", call->alloc, &of->numbers, err);
+    if (st < 0)
+        return st;
+    if (of->numbers != NULL) {
+        what.thrown_in = thrown_in;
+        what.traces = of->numbers;
+    }
+    GCD_TRY(gcd_session_fields(of->session, call, &what.fields, err));
+    return gcd_exceptions_new(gcd_session_graph(of->session), &what, &of->found, err);
+}
+
+void answer_exceptions_done(struct answer_of_exceptions *of)
+{
+    gcd_exceptions_free(of->found);
+    gcd_image_numbers_free(of->numbers);
+    of->found = NULL;
+    of->numbers = NULL;
+}
 
 /* The HResult of the exception at ADDRESS, as people search for it: "0x80131509". */
 static void put_hresult(struct answer *a, struct gcd_image_numbers *numbers, uint64_t address)
@@ -38,20 +88,16 @@ static void put_hresult(struct answer *a, struct gcd_image_numbers *numbers, uin
         answer_format(a, "hresult", "0x%08" PRIx32, (uint32_t)n.bits);
 }
 
-/* The calls on the stack trace of X, and the innermost one outside the framework. */
+/* The calls on the stack trace of X. */
 static void put_calls(struct answer *a, const struct answer_of_exceptions *of,
-                      struct gcd_image_numbers *numbers, const struct gcd_exception *x)
+                      const struct gcd_exception *x)
 {
     struct gcd_image_call calls[CALLS_MAX];
-    size_t n = 0, own = 0;
-    if (numbers != NULL && x->trace != GCD_NODE_NONE)
-        n = gcd_image_calls(numbers,
-                            gcd_graph_node_address(gcd_session_graph(of->session), x->trace), calls,
-                            CALLS_MAX);
-    while (own < n && calls[own].framework)
-        own++;
-    if (n > 0 && calls[own < n ? own : 0].name[0] != '\0')
-        answer_text(a, "thrown_in", calls[own < n ? own : 0].name);
+    size_t n = 0, own;
+    if (of->numbers != NULL && x->trace != GCD_NODE_NONE)
+        n = read_calls(of->numbers,
+                       gcd_graph_node_address(gcd_session_graph(of->session), x->trace), calls,
+                       &own);
     struct answer *rows = answer_rows(a, "calls");
     for (size_t i = 0; i < n; i++) {
         answer_row(rows);
@@ -59,8 +105,33 @@ static void put_calls(struct answer *a, const struct answer_of_exceptions *of,
     }
 }
 
+static void put_line(struct answer *a, const char *text)
+{
+    answer_row(a);
+    answer_text(a, "call", text);
+    answer_depth(a, "call", 1);
+}
+
+/* Lines for the first calls behind the method that threw, for people. */
+static void put_lines(struct answer *a, const struct answer_of_exceptions *of,
+                      const struct gcd_exception *x)
+{
+    struct gcd_image_call calls[CALLS_MAX];
+    size_t own, n, shown = 0;
+    if (x->thrown_in == NULL)
+        return;
+    n = read_calls(of->numbers, gcd_graph_node_address(gcd_session_graph(of->session), x->trace),
+                   calls, &own);
+    size_t behind = n > own + 1 ? n - own - 1 : 0;
+    while (shown < behind && (shown < CALLS_SHOWN || behind == CALLS_SHOWN + 1))
+        put_line(a, calls[own + ++shown].name);
+    if (shown < behind)
+        put_line(a, answer_keep(a, "(%s%s more calls)", GCD_DIGITS(behind - shown),
+                                n == CALLS_MAX ? " or" : ""));
+}
+
 static void put_group(struct answer *a, const struct answer_of_exceptions *of,
-                      struct gcd_image_numbers *numbers, const struct gcd_exception *x)
+                      const struct gcd_exception *x)
 {
     uint64_t address = gcd_graph_node_address(gcd_session_graph(of->session), x->node);
     const struct gcd_names *names = gcd_session_names(of->session);
@@ -68,6 +139,7 @@ static void put_group(struct answer *a, const struct answer_of_exceptions *of,
     answer_row(a);
     answer_count(a, "count", x->count);
     answer_count(a, "thrown", x->thrown);
+    answer_count(a, "bytes", x->bytes);
     answer_text(a, "type", gcd_names_get(names, x->type));
     if (x->inner_type != GCD_TYPE_NONE)
         answer_text(a, "inner_type", gcd_names_get(names, x->inner_type));
@@ -81,33 +153,35 @@ static void put_group(struct answer *a, const struct answer_of_exceptions *of,
             answer_format(a, "stack_trace", "%.*s", (int)t.bytes, t.utf8);
     }
     if (view->show != GCD_SHOW_EQUAL)
-        put_hresult(a, numbers, address);
+        put_hresult(a, of->numbers, address);
+    answer_text(a, "thrown_in", x->thrown_in);
+    answer_text(a, "call", x->thrown_in);
     answer_count(a, "address", address);
-    put_calls(a, of, numbers, x);
+    put_calls(a, of, x);
+    if (of->people)
+        put_lines(a, of, x);
 }
 
 gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,
                              struct gcd_error *err)
 {
-    size_t all = gcd_exceptions_count(of->exceptions);
-    struct gcd_image_numbers *numbers = NULL;
+    size_t all = gcd_exceptions_count(of->found);
     struct answer *a = *ret = answer_new(NULL, &answer_exceptions_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing exceptions");
-    gcd_status st = gcd_image_numbers_new(of->in, "_HResult", NULL, &numbers, err);
-    if (st < 0)
-        return st;
     a->first = of->first < all ? of->first : all;
     for (size_t i = (size_t)a->first; i < all && i - a->first < of->most; i++)
-        put_group(a, of, numbers, gcd_exceptions_at(of->exceptions, i));
+        put_group(a, of, gcd_exceptions_at(of->found, i));
     a->total = all;
-    gcd_image_numbers_free(numbers);
-    if (st == GCD_END || of->view.show == GCD_SHOW_EQUAL)
+    if (of->numbers == NULL || of->view.show == GCD_SHOW_EQUAL)
         answer_hide(a, "hresult");
-    if (st == GCD_END) {
+    if (of->numbers == NULL) {
         answer_hide(a, "thrown_in");
+        answer_hide(a, "call");
         answer_hide(a, "calls");
     }
+    if (of->people && gcd_graph_notes(gcd_session_graph(of->session))->addresses_made_up)
+        answer_hide(a, "address");
     if (!gcd_graph_has_places(gcd_session_graph(of->session)))
         answer_hide(a, "thrown"); /* that a field is null would not be certain */
     if (of->view.values == NULL) {

@@ -180,14 +180,21 @@ void answer_hide_text(struct answer *a);
 
 struct answer_of_exceptions {
     struct gcd_session *session;
-    const struct gcd_exceptions *exceptions;
     struct gcd_values_view view; /* without values: no messages */
     struct gcd_input *in;        /* of the dump; NULL, or no memory image: no HResult, no calls */
     uint64_t first, most;        /* groups */
+    bool people;                 /* lines for the first calls of each */
+    /* filled in by answer_find_exceptions */
+    struct gcd_exceptions *found;
+    struct gcd_image_numbers *numbers;
 };
 extern const struct answer_shape answer_exceptions_shape;
+gcd_status answer_find_exceptions(struct answer_of_exceptions *of, const struct gcd_context *call,
+                                  struct gcd_error *err);
 gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answer **ret,
                              struct gcd_error *err);
+/* Frees what was found. */
+void answer_exceptions_done(struct answer_of_exceptions *of);
 
 /* ---- answer_keys.c: the keys of dictionaries ---- */
 

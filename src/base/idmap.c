@@ -72,3 +72,12 @@ bool gcd_idmap_put(struct gcd_idmap *m, uint64_t id, uint32_t value)
     insert(m, id, value);
     return true;
 }
+
+uint32_t gcd_idmap_number(struct gcd_idmap *m, uint64_t id)
+{
+    uint32_t n = gcd_idmap_get(m, id);
+    if (n != GCD_IDMAP_NONE)
+        return n;
+    n = (uint32_t)m->used;
+    return gcd_idmap_put(m, id, n) ? n : GCD_IDMAP_NONE;
+}

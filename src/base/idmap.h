@@ -57,6 +57,9 @@ static inline uint32_t gcd_idmap_get(const struct gcd_idmap *m, uint64_t id)
     return GCD_IDMAP_NONE;
 }
 
+/* The number of ID in M, from 0 in the order of the first calls; GCD_IDMAP_NONE: out of memory. */
+uint32_t gcd_idmap_number(struct gcd_idmap *m, uint64_t id);
+
 /* Prefetches the slot that gcd_idmap_get will read first. */
 static inline void gcd_idmap_fetch(const struct gcd_idmap *m, uint64_t id)
 {

@@ -169,9 +169,10 @@ static const struct cli_command commands[] = {
     { "exceptions", "FILE", "show which exceptions are in memory, with their messages",
       CLI_EXCEPTIONS,
       "Shows the exceptions by type, inner exception and message, and how many of them were "
-      "thrown.  The messages need\n"
-      "--show-values, and a core file, --direct, or a recording made with \"gcdumpc collect "
-      "--values strings\".\n\n"
+      "thrown.  A core file and\n"
+      "--direct tell them also by the method that threw them, with its callers.  The messages need "
+      "--show-values, and a core\n"
+      "file, --direct, or a recording made with \"gcdumpc collect --values strings\".\n\n"
       "A caught exception is garbage.  With --direct, or of a core file, --with-dead shows these, "
       "too.  20 lines are shown\n"
       "unless --top is given; --json and --csv have all.\n",

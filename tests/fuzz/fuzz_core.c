@@ -79,6 +79,11 @@ static void ask_fields(struct gcd_image_numbers *n, uint64_t address)
             strlen(gcd_number_text(&f.number, buf)) >= GCD_NUMBER_BYTES)
             fuzz_fail("a value has a text", f.name);
     }
+    struct gcd_image_call calls[8];
+    size_t called = gcd_image_calls(n, address, calls, 8); /* any array may be a stack trace */
+    for (size_t i = 0; i < called; i++)
+        if (calls[i].name[0] == '\0' && !calls[i].framework)
+            fuzz_fail("a method that is unknown is not the program's", "see gcd_image_calls");
     if (gcd_image_boxed(n, address, &x) == GCD_OK && gcd_number_text(&x, buf) == NULL)
         fuzz_fail("a boxed value has a text", "see gcd_number_text");
 }

@@ -129,9 +129,15 @@ class Direct(LiveTest):
             seen = {}
             for options in ((), ("--show-values",), ("--show-values=raw",)):
                 r = json.loads(self.gcdumpc("exceptions", "--pid", target.pid, "--direct", "--with-dead", "--json", *options).stdout)
-                seen[options] = [tuple(row.get(k) for k in ("type", "inner_type", "text", "masked", "count", "thrown"))
-                                 for row in r["exceptions"] if row["thrown"]]
-                calls = {row["type"]: (row["thrown_in"], row["calls"]) for row in r["exceptions"] if row["thrown"]}
+                rows = [row for row in r["exceptions"] if row["thrown"]]
+                either = {row["thrown_in"]: row for row in rows if row["type"] == "System.FormatException"}
+                rows = [row for row in rows if row["type"] != "System.FormatException"]
+                seen[options] = [tuple(row.get(k) for k in ("type", "inner_type", "text", "masked", "count", "thrown")) for row in rows]
+                calls = {row["type"]: (row["thrown_in"], row["calls"]) for row in rows}
+                self.assertEqual({m: (row["count"], row.get("text"), row["calls"]) for m, row in either.items()},
+                                 {f"AllocLab.Program.{m}": (n, "no number" if options else None, [f"AllocLab.Program.{m}", "AllocLab.Program.SwallowEither"])
+                                  for m, n in (("First", 3), ("Second", 2))})
+                self.assertEqual({row["bytes"] / row["count"] for row in rows}, {row["bytes"] / row["count"] for row in either.values()})
             timeout, failed = "System.TimeoutException", "System.InvalidOperationException"
             thrown_in = "AllocLab.Program.Fail"                        # caught there, or by its caller
             self.assertEqual(calls, {timeout: (thrown_in, [thrown_in]), failed: (thrown_in, [thrown_in, "AllocLab.Program.Swallow"])})

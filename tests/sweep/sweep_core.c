@@ -40,27 +40,24 @@ static bool is_pointer(uint64_t v)
     return false;
 }
 
-static int begin(void **state)
+static bool begin(void)
 {
-    (void)state;
     whole = run_load(GCDUMPC_SOURCE "/traces/net10-core/heap.core.gz", &whole_bytes);
     hurt = malloc(whole_bytes);
     places = malloc(whole_bytes / 8 * sizeof *places);
     if (hurt == NULL || places == NULL)
-        return -1;
+        return false;
     for (size_t at = 0; at + 8 <= whole_bytes; at += 8)
         if (word_at(at) != 0 && (word_at(at) < 0x10000 || is_pointer(word_at(at))))
             places[place_count++] = at;
-    return place_count == 0;
+    return place_count > 0;
 }
 
-static int end(void **state)
+static void end(void)
 {
-    (void)state;
     free(whole);
     free(hurt);
     free(places);
-    return 0;
 }
 
 static void damage(uint64_t *seed)
@@ -196,6 +193,288 @@ static void test_damage(void **state)
     free(text);
 }
 
+/* ---- stack traces of exceptions ---- */
+
+/* A trace, as in image_numbers.c. */
+#define LENGTH      8u /* of an array, behind its method table */
+#define DATA        16u
+#define HEAD        16u
+#define CALL        32u
+#define METHOD      16u
+#define CALLS       32u
+#define CALLS_MAX   8192u
+#define TRACE_CASES 32u
+
+/* An image that is open. */
+struct opened {
+    struct failalloc f;
+    struct gcd_input *in;
+    struct gcd_dump *dump;
+    struct gcd_image_numbers *numbers; /* NULL: it cannot be read */
+};
+
+/* The sample has no exception that was thrown: an array of bytes becomes its trace.  ARRAY and
+ * HOLDER, an array of objects, are addresses. */
+static uint64_t array, holder;
+static uint64_t *methods; /* [method_count] MethodDescs of the sample that have a name */
+static size_t method_count;
+static struct gcd_image_call calls[CALLS_MAX];
+
+static uint8_t *byte_at(uint64_t address)
+{
+    uint64_t headers = word_at(32), start, at, bytes;
+    uint16_t n;
+    memcpy(&n, whole + 56, 2);
+    for (uint16_t i = 0; i < n; i++) {
+        memcpy(&at, whole + headers + 56u * i + 8, 8);
+        memcpy(&start, whole + headers + 56u * i + 16, 8);
+        memcpy(&bytes, whole + headers + 56u * i + 32, 8);
+        if (start != 0 && address >= start && address - start < bytes)
+            return hurt + at + (address - start);
+    }
+    fail_msg("the sample has no memory at %" PRIx64, address);
+    return NULL;
+}
+
+static void put32(uint64_t address, uint32_t v)
+{
+    memcpy(byte_at(address), &v, 4);
+}
+
+static void put64(uint64_t address, uint64_t v)
+{
+    memcpy(byte_at(address), &v, 8);
+}
+
+static void open_hurt(struct opened *o)
+{
+    *o = (struct opened){ .in = NULL };
+    failalloc_init(&o->f);
+    struct gcd_context context = { .alloc = &o->f.alloc };
+    if (gcd_input_from_memory(hurt, whole_bytes, &(struct gcd_input_options){ .context = context },
+                              &o->in, NULL) == GCD_OK &&
+        gcd_dump_open(o->in, &(struct gcd_dump_options){ .context = context }, &o->dump, NULL) ==
+            GCD_OK)
+        (void)!gcd_image_numbers_new(o->in, NULL, &o->f.alloc, &o->numbers, NULL);
+}
+
+static void close_hurt(struct opened *o)
+{
+    gcd_image_numbers_free(o->numbers);
+    gcd_dump_free(o->dump);
+    gcd_input_free(o->in);
+    assert_null(failalloc_complaint(&o->f));
+    assert_true(o->f.peak_bytes < MEMORY_BYTES);
+}
+
+/* A trace of METHODS[N] in the array. */
+static void put_trace(const uint64_t *items, size_t n)
+{
+    memcpy(hurt, whole, whole_bytes);
+    put64(array + DATA, n);
+    for (size_t i = 0; i < n; i++)
+        put64(array + DATA + HEAD + CALL * i + METHOD, items[i]);
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, 8);
+    memcpy(&y, b, 8);
+    return x < y ? -1 : x > y;
+}
+
+static void find_arrays(void)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct opened o;
+    struct gcd_graph *g = NULL;
+    uint64_t most = 0;
+    memcpy(hurt, whole, whole_bytes);
+    open_hurt(&o);
+    assert_int_equal(gcd_graph_from_dump(o.dump, NULL, &g, &err), GCD_OK);
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+        const char *type = gcd_graph_summary(g)->types[gcd_graph_node_type(g, i)].name;
+        uint64_t bytes = gcd_graph_node_size(g, i);
+        if (strcmp(type, "System.Byte[]") == 0 && bytes > most) {
+            most = bytes;
+            array = gcd_graph_node_address(g, i);
+        }
+        if (strcmp(type, "System.Object[]") == 0 && bytes > DATA + 8)
+            holder = gcd_graph_node_address(g, i);
+    }
+    gcd_graph_free(g);
+    close_hurt(&o);
+    assert_true(most >= DATA + HEAD + (uint64_t)CALL * 1024 && holder != 0);
+}
+
+/* What names METHODS[N] get; keeps those with a name. */
+static size_t keep_named(uint64_t *items, size_t n)
+{
+    struct opened o;
+    size_t kept = 0;
+    put_trace(items, n);
+    open_hurt(&o);
+    assert_int_equal(gcd_image_calls(o.numbers, array, calls, CALLS_MAX), n);
+    for (size_t i = 0; i < n; i++)
+        if (calls[i].name[0] != '\0')
+            items[kept++] = items[i];
+    close_hurt(&o);
+    return kept;
+}
+
+static int find_methods(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    find_arrays();
+    memcpy(hurt, whole, whole_bytes);
+    uint32_t length;
+    memcpy(&length, byte_at(array + LENGTH), 4);
+    size_t fits = (length - HEAD) / CALL < CALLS_MAX ? (length - HEAD) / CALL : CALLS_MAX;
+    methods = malloc(whole_bytes / 4 * sizeof *methods);
+    assert_non_null(methods);
+    /* the segments lie at multiples of 4 of the file */
+    for (size_t at = 0; at + 8 <= whole_bytes; at += 4)
+        if (word_at(at) % 8 == 0 && is_pointer(word_at(at)))
+            methods[n++] = word_at(at);
+    qsort(methods, n, sizeof *methods, compare_words);
+    size_t different = 0;
+    for (size_t i = 0; i < n; i++)
+        if (different == 0 || methods[different - 1] != methods[i])
+            methods[different++] = methods[i];
+    for (size_t i = 0; i < different; i += fits) {
+        size_t part = different - i < fits ? different - i : fits;
+        memmove(methods + method_count, methods + i, part * sizeof *methods);
+        method_count += keep_named(methods + method_count, part);
+    }
+    return method_count < 1000;
+}
+
+static int free_methods(void **state)
+{
+    (void)state;
+    free(methods);
+    return 0;
+}
+
+/* CALLS methods of all parts of the sample. */
+static const uint64_t *some_methods(void)
+{
+    static uint64_t some[CALLS];
+    for (size_t i = 0; i < CALLS; i++)
+        some[i] = methods[i * method_count / CALLS];
+    return some;
+}
+
+static size_t count_calls(uint64_t address, size_t max)
+{
+    struct opened o;
+    open_hurt(&o);
+    assert_non_null(o.numbers);
+    size_t n = gcd_image_calls(o.numbers, address, calls, max);
+    close_hurt(&o);
+    return n;
+}
+
+static void test_traces_that_say_wrong_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t length, count;
+        size_t ret;
+    } rows[] = {
+        { HEAD + CALL * CALLS, CALLS, CALLS },
+        { HEAD + CALL * CALLS, CALLS + 1, 0 },
+        { HEAD + CALL * CALLS - 1, CALLS, 0 },
+        { HEAD + CALL * CALLS, UINT32_MAX, 0 },
+        { HEAD + CALL, 1, 1 },
+        { HEAD, 0, 0 },
+        { HEAD, 1, 0 },
+        { HEAD - 1, 0, 0 },
+        { 0, 1, 0 },
+        { UINT32_MAX, UINT32_MAX, 0 },
+        { UINT32_MAX, UINT32_MAX / CALL - 1, CALLS_MAX }, /* most are beyond the heap */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_trace(some_methods(), CALLS);
+        put32(array + LENGTH, rows[i].length);
+        put32(array + DATA, rows[i].count);
+        size_t n = count_calls(array, CALLS_MAX);
+        if (n != rows[i].ret)
+            fail_msg("row %zu: %zu calls", i, n);
+    }
+    put_trace(some_methods(), CALLS);
+    assert_int_equal(count_calls(array, 5), 5);
+    assert_int_equal(count_calls(array, 0), 0);
+}
+
+static void test_traces_that_are_elsewhere(void **state)
+{
+    (void)state;
+    static const uint64_t nowhere[] = { 0, 8, 0x10000, UINT64_MAX, UINT64_MAX - 7 };
+    put_trace(some_methods(), CALLS);
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
+        assert_int_equal(count_calls(nowhere[i], CALLS), 0);
+    assert_int_equal(count_calls(array + 4, CALLS), 0);
+    put64(holder + DATA, array); /* as from .NET 9 on */
+    assert_int_equal(count_calls(holder, CALLS), CALLS);
+    put32(holder + LENGTH, 0);
+    assert_int_equal(count_calls(holder, CALLS), 0);
+    put_trace(some_methods(), CALLS);
+    const uint64_t wrong[] = { holder, 0, UINT64_MAX, holder + DATA };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        put64(holder + DATA, wrong[i]);
+        assert_int_equal(count_calls(holder, CALLS), 0);
+    }
+}
+
+/* Damages words around the methods of the trace: their MethodDesc, its chunk and their class. */
+static void damage_methods(uint64_t seed)
+{
+    const uint64_t *some = some_methods();
+    for (size_t i = 0; i < CALLS; i++) {
+        uint64_t at = some[i] - 64 + 4 * (run_random(&seed) % 24), old;
+        memcpy(&old, byte_at(at), 8);
+        const uint64_t ways[] = { 0,          old + 8, old ^ 1,
+                                  UINT64_MAX, old * 2, some[run_random(&seed) % CALLS] };
+        put64(at, ways[run_random(&seed) % (sizeof ways / sizeof *ways)]);
+    }
+}
+
+static void test_damaged_traces(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    assert_non_null(to);
+    for (unsigned k = 0; k < TRACE_CASES; k += (unsigned)sweep_stride()) {
+        struct opened o;
+        uint64_t seed = k, sum = 0;
+        size_t named = 0;
+        put_trace(some_methods(), CALLS);
+        if (k > 0)
+            damage_methods(k);
+        for (unsigned i = 0; i < 256 * (k % 4); i++)
+            damage(&seed);
+        open_hurt(&o);
+        size_t count = o.numbers != NULL ? gcd_image_calls(o.numbers, array, calls, CALLS_MAX) : 0;
+        for (size_t i = 0; i < count; i++) {
+            sum = digest(digest(sum, calls[i].name, strlen(calls[i].name)), &calls[i].framework, 1);
+            named += calls[i].name[0] != '\0';
+            assert_true(calls[i].framework || calls[i].name[0] != '\0');
+        }
+        fprintf(to, "%u: %zu calls, %zu with a name, %016" PRIx64 "%s\n", k, count, named, sum,
+                o.numbers != NULL ? "" : ", cannot be read");
+        close_hurt(&o);
+    }
+    assert_int_equal(fclose(to), 0);
+    if (sweep_stride() == 1)
+        expect_file("damaged_traces.txt", text);
+    free(text);
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -203,15 +482,15 @@ static void test_allocations(void **state)
     struct gcd_error err = GCD_ERROR_INIT;
     failalloc_init(&f);
     assert_int_equal(read_graph(whole, whole_bytes, &f, &err), GCD_OK);
-    uint64_t calls = f.calls;
+    uint64_t all = f.calls;
     for (uint64_t i = 0; i < ALLOCATIONS; i += sweep_stride()) {
         err = (struct gcd_error)GCD_ERROR_INIT;
         failalloc_init(&f);
-        f.fail_at = 1 + calls * i / ALLOCATIONS;
+        f.fail_at = 1 + all * i / ALLOCATIONS;
         gcd_status st = read_graph(whole, whole_bytes, &f, &err);
         const char *wrong = sweep_check_outcome(st, &err, SWEEP_CAN_DO_WITHOUT, &f);
         if (wrong != NULL)
-            fail_msg("allocation %" PRIu64 " of %" PRIu64 ": %s; %s %s", f.fail_at, calls, wrong,
+            fail_msg("allocation %" PRIu64 " of %" PRIu64 ": %s; %s %s", f.fail_at, all, wrong,
                      gcd_status_name(st), err.msg);
     }
 }
@@ -222,5 +501,15 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_allocations),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    const struct CMUnitTest of_traces[] = {
+        cmocka_unit_test(test_traces_that_say_wrong_lengths),
+        cmocka_unit_test(test_traces_that_are_elsewhere),
+        cmocka_unit_test(test_damaged_traces),
+    };
+    if (!begin())
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL) +
+                 cmocka_run_group_tests(of_traces, find_methods, free_methods);
+    end();
+    return failed;
 }

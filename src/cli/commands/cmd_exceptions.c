@@ -27,8 +27,7 @@
 struct exceptions {
     const struct cli_args *args;
     struct cli_dump d;
-    struct gcd_values_view view;
-    struct gcd_exceptions *found;
+    struct answer_of_exceptions of;
     struct answer *answer;
 };
 
@@ -37,21 +36,17 @@ static enum cli_exit analyse(struct exceptions *s)
     const struct cli_view_args *view = &s->args->view;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(s->args, "looking for exceptions");
-    const struct gcd_fields *fields;
     context.alloc = cli_alloc();
+    s->of = (struct answer_of_exceptions){ .session = s->d.session,
+                                           .in = s->d.input,
+                                           .people = !view->json && !view->csv,
+                                           .most = view->top != 0            ? view->top
+                                                   : view->json || view->csv ? UINT64_MAX
+                                                                             : DEFAULT_ROWS };
     if (view->values != CLI_VALUES_HIDDEN)
-        s->view = gcd_session_values(s->d.session);
-    if (gcd_session_fields(s->d.session, &context, &fields, &err) != GCD_OK ||
-        gcd_exceptions_new(s->d.graph, fields, s->view.values, &context, &s->found, &err) != GCD_OK)
-        return cli_fail(s->d.subject, &err);
-    struct answer_of_exceptions of = { .session = s->d.session,
-                                       .exceptions = s->found,
-                                       .view = s->view,
-                                       .in = s->d.input,
-                                       .most = view->top != 0            ? view->top
-                                               : view->json || view->csv ? UINT64_MAX
-                                                                         : DEFAULT_ROWS };
-    if (answer_exceptions(&of, &s->answer, &err) != GCD_OK)
+        s->of.view = gcd_session_values(s->d.session);
+    if (answer_find_exceptions(&s->of, &context, &err) != GCD_OK ||
+        answer_exceptions(&s->of, &s->answer, &err) != GCD_OK)
         return cli_fail(s->d.subject, &err);
     cli_progress_end();
     return CLI_DONE;
@@ -65,7 +60,7 @@ static void print_notes(const struct exceptions *s)
     putchar('\n');
     if (hidden)
         puts("Messages: --show-values.");
-    else if (s->view.values == NULL)
+    else if (s->of.view.values == NULL)
         puts("No messages: " CLI_WHERE_TEXTS_ARE ".");
     if (!gcd_graph_has_places(s->d.graph))
         puts("Messages and inner exceptions only where they are certain, and not which were "
@@ -77,8 +72,8 @@ static void print_notes(const struct exceptions *s)
 
 static enum cli_exit print_text(const struct exceptions *s)
 {
-    struct gcd_exception_totals t = gcd_exceptions_totals(s->found);
-    uint64_t rows = answer_plain_rows(s->answer);
+    struct gcd_exception_totals t = gcd_exceptions_totals(s->of.found);
+    uint64_t all = s->answer->total, rows = all < s->of.most ? all : s->of.most;
     cli_mark_incomplete(stdout, s->d.subject, &cli_summary(&s->d)->verdict);
     struct gcd_unnamed unnamed = gcd_types_unnamed(cli_summary(&s->d));
     bool untold = answer_is_untold(&unnamed, t.objects);
@@ -99,8 +94,8 @@ static enum cli_exit print_text(const struct exceptions *s)
         if (!render_text(s->answer, stdout) && !ferror(stdout))
             return cli_no_memory(s->d.subject);
     }
-    if (rows < s->answer->total)
-        printf("(%s more; --top shows more)\n", GCD_DIGITS(s->answer->total - rows));
+    if (rows < all)
+        printf("(%s more; --top shows more)\n", GCD_DIGITS(all - rows));
     print_notes(s);
     return CLI_DONE;
 }
@@ -111,6 +106,7 @@ json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
     struct gcd_exception_totals t = gcd_exceptions_totals(found);
     struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(g));
     cli_json_told(o, "count", t.objects, &u);
+    cli_json_told(o, "bytes", t.bytes, &u);
     if (gcd_graph_has_places(g))
         cli_json_told(o, "thrown", t.thrown, &u);
     cli_json_names_missing(o, &u);
@@ -119,9 +115,9 @@ json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
 
 static json_t *json_head(const struct exceptions *s)
 {
-    json_t *o = cli_exceptions_head(cli_json_head(s->d.subject), s->found, s->d.graph);
-    if (s->view.values != NULL)
-        json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->view.values)));
+    json_t *o = cli_exceptions_head(cli_json_head(s->d.subject), s->of.found, s->d.graph);
+    if (s->of.view.values != NULL)
+        json_object_set_new(o, "values", cli_json_values(gcd_values_facts(s->of.view.values)));
     return o;
 }
 
@@ -143,7 +139,7 @@ enum cli_exit cmd_exceptions(const struct cli_args *args)
     if (e == CLI_DONE)
         e = cli_finish(args, &s.d, print_all(&s), 0);
     answer_free(s.answer);
-    gcd_exceptions_free(s.found);
+    answer_exceptions_done(&s.of);
     cli_close(&s.d);
     return e;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Allocates on all processors without a pause, beside objects that stay: KEPT nodes, each with an array.  Prints their number.
-// "quiet": leaves 1,000 dead objects instead, and swallows 20 exceptions.
+// "quiet": leaves 1,000 dead objects instead, and swallows 20 exceptions; 5 more of one type and message that two methods throw.
 // "leak" RATE: keeps RATE MB more each second, once a line has come on its input, until its memory ends.
 using System.Globalization;
 using System.Runtime.CompilerServices;
@@ -36,6 +36,8 @@ static class Program
         {
             Leave(1000);
             Swallow(10);
+            for (int i = 0; i < 5; i++)
+                SwallowEither(i < 3);
         }
         Console.WriteLine("{\"kept\": " + kept.ToString(CultureInfo.InvariantCulture) + ", \"runtime\": \"" + Environment.Version + "\"}");
         if (leaks && Console.In.ReadLine() != null)
@@ -96,6 +98,27 @@ static class Program
             throw new InvalidOperationException("attempt " + i % 2 + " failed", e);
         }
     }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void SwallowEither(bool first)
+    {
+        try
+        {
+            if (first)
+                First();
+            else
+                Second();
+        }
+        catch (FormatException)
+        {
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void First() => throw new FormatException("no number");
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Second() => throw new FormatException("no number");
 
     static void Allocate(object? seed)
     {

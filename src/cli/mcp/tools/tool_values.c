@@ -100,30 +100,22 @@ static enum mcp_outcome run_exceptions(struct mcp_call *c)
     struct gcd_context context = mcp_context(c, "looking for exceptions");
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_session *session = c->heap->d.session;
-    struct gcd_values_view view = gcd_session_values(session);
-    const struct gcd_fields *fields;
-    struct gcd_exceptions *found = NULL;
+    struct answer_page page = mcp_page_wanted(c);
+    struct answer_of_exceptions of = { .session = session,
+                                       .view = gcd_session_values(session),
+                                       .in = c->heap->d.input,
+                                       .first = page.first,
+                                       .most = page.most };
     struct answer *a = NULL;
-    if (view.show == GCD_SHOW_EQUAL)
-        view.values = NULL;
-    enum mcp_outcome e = mcp_status(c, gcd_session_fields(session, &context, &fields, &err), &err);
-    if (e == MCP_DONE)
-        e = mcp_status(
-            c, gcd_exceptions_new(c->heap->d.graph, fields, view.values, &context, &found, &err),
-            &err);
+    if (of.view.show == GCD_SHOW_EQUAL)
+        of.view.values = NULL;
+    enum mcp_outcome e = mcp_status(c, answer_find_exceptions(&of, &context, &err), &err);
     if (e == MCP_DONE) {
-        struct answer_page page = mcp_page_wanted(c);
-        struct answer_of_exceptions of = { .session = session,
-                                           .exceptions = found,
-                                           .view = view,
-                                           .in = c->heap->d.input,
-                                           .first = page.first,
-                                           .most = page.most };
-        (void)cli_exceptions_head(c->out, found, c->heap->d.graph);
+        (void)cli_exceptions_head(c->out, of.found, c->heap->d.graph);
         gcd_status st = answer_exceptions(&of, &a, &err);
         e = mcp_page_answer(c, "exceptions", st, a, &err);
     }
-    gcd_exceptions_free(found);
+    answer_exceptions_done(&of);
     return e;
 }
 
@@ -131,15 +123,18 @@ static const struct mcp_arg exceptions_args[] = {
     { .name = NULL },
 };
 
-const struct mcp_tool mcp_exceptions = { "exceptions",
-                                         "Exceptions",
-                                         "The exceptions on the heap by type, message and inner "
-                                         "exception, the most frequent first: what "
-                                         "the program has thrown and something still holds.  "
-                                         "Messages only if the operator of the server "
-                                         "allows it.",
-                                         exceptions_args,
-                                         "count:i? thrown:i?~ names_missing:s? exceptions[*]",
-                                         MCP_TAKES_HEAP | MCP_PAGED,
-                                         run_exceptions,
-                                         { &answer_exceptions_shape } };
+const struct mcp_tool mcp_exceptions = {
+    "exceptions",
+    "Exceptions",
+    "The exceptions on the heap by type, message, inner "
+    "exception and, of a memory image, the method that "
+    "threw them, the most frequent first: what "
+    "the program has thrown and something still holds.  "
+    "Messages only if the operator of the server "
+    "allows it.",
+    exceptions_args,
+    "count:i? bytes:i? thrown:i?~ names_missing:s? exceptions[*]",
+    MCP_TAKES_HEAP | MCP_PAGED,
+    run_exceptions,
+    { &answer_exceptions_shape }
+};
