@@ -183,6 +183,7 @@ struct cli_job_args {
     uint64_t skip_status;
     uint64_t nice;
     bool io_idle;
+    bool adopt;
     enum cli_log log;
     bool syslog;
     const char *metrics;

@@ -353,6 +353,9 @@ static const struct option_row rows[] = {
       FIELD(job.keep_days), 1, 1000000 },
     { "max-total", 0, "SIZE", "remove the oldest dumps if all together are larger than this",
       DUMP_LIVE, OPT_SIZE, FIELD(job.max_total_bytes), 1, UINT64_MAX },
+    { "adopt", 0, NULL,
+      "take over files that the job would have named but does not list, as those of 0.2.0",
+      CLI_COLLECT | CLI_RUN, OPT_FLAG, FIELD(job.adopt), 0, 0 },
     { "if-rss-above", 0, "SIZE", "only if the process has more resident memory", DUMP_LIVE,
       OPT_SIZE, FIELD(job.if_rss_above), 1, UINT64_MAX },
     { "if-grown", 0, "PERCENT",
@@ -1052,6 +1055,8 @@ static const char *wrong_values(const struct cli_command *c, const struct cli_ar
         return "--with-dead needs --direct: by events the runtime sends only what its roots reach";
     if (args->live.max_buffer_mb != 0 && args->live.buffer_mb > args->live.max_buffer_mb)
         return "--buffer is larger than --max-buffer";
+    if (args->job.adopt && args->live.dry_run)
+        return "--adopt changes a list of files, --dry-run nothing";
     if (args->view.sql != NULL && args->view.sql_file != NULL)
         return "give a statement or --file, not both";
     if (args->view.sql_file != NULL && args->input != NULL &&

@@ -87,18 +87,19 @@ class Job(CliTest):
         """Outputs and recordings are kept in the same number, including the new one."""
         target = self.process(small_trace())
         self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(1, 5)))
-        self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3")
+        self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3", "--adopt")
         for folder in ("gclog", "nettrace"):
             left = sorted((name for name in os.listdir(self.path(folder)) if name[0] != "."), key=lambda name: (len(name), name))
             self.assertEqual((left[0], left[1], len(left)), (f"3.{folder}", f"4.{folder}", 3), left)
 
-    def run_job(self, target, job, output, keep, jobs=("nightly", "growing")):
+    def run_job(self, target, job, output, keep, jobs=("nightly", "growing"), words=()):
         """Runs JOB of a configuration with JOBS, all of them with this OUTPUT; the names of its files."""
         text = f"pid = {target.pid}\noutput = {output}\nlog = json\nkeep = {keep}\n" + "".join(f"[{name}]\nquiet = true\n" for name in jobs)
         self.put("jobs.conf", text.encode())
         os.chmod(self.path("jobs.conf"), 0o600)
-        run = self.done("run", job, "--config", "jobs.conf")
+        run = self.done("run", job, "--config", "jobs.conf", *words)
         line, = [json.loads(line) for line in run.lines]
+        self.assertIsNone(line["reason"])
         return line["file"]
 
     def test_each_job_keeps_its_own_files(self):
@@ -108,7 +109,8 @@ class Job(CliTest):
         for output in ("%J/x-%s.gclog", "all/x-%s.gclog", "all/%F/x-%s.gclog"):
             made = {"nightly": [], "growing": []}
             for job in ("nightly",) * 3 + ("growing",) * 3 + ("nightly", "growing"):
-                file = self.run_job(target, job, output, 2 if job == "growing" else 3)
+                words = ("--adopt",) if job == "growing" else ()         # which takes nothing over that another job has
+                file = self.run_job(target, job, output, 2 if job == "growing" else 3, words=words)
                 made[job].append(f"{os.path.dirname(file)}/x-{next(seconds)}.gclog")
                 stamp = (os.stat(self.path(file)).st_atime_ns, os.stat(self.path(file)).st_mtime_ns)
                 os.rename(self.path(file), self.path(made[job][-1]))         # the next one is made in the same second
@@ -120,17 +122,88 @@ class Job(CliTest):
                 os.unlink(self.path(name))
 
     def test_files_of_a_removed_job(self):
-        """No other job would ever remove them."""
+        """No other job removes them, until one takes them over."""
         target = self.process(small_trace())
         old = self.run_job(target, "nightly", "all/x-%s.gclog", 1)
         os.rename(self.path(old), self.path("all/x-1.gclog"))
         self.run_job(target, "growing", "all/x-%s.gclog", 1)
         self.assertTrue(os.path.exists(self.path("all/x-1.gclog")))
-        new = self.run_job(target, "growing", "all/x-%s.gclog", 1, ("growing",))
+        new = self.run_job(target, "growing", "all/x-%s.gclog", 1, ("growing",), ("--adopt",))
         self.assertFalse(os.path.exists(self.path("all/x-1.gclog")))
         # by hand: nothing of a job is removed
         self.collect("--pid", target.pid, "-o", "all/x-%s.gclog.gz", "--keep", "1")
         self.assertTrue(os.path.exists(self.path(new)))
+
+    def lists(self):
+        """The lists of files, by path."""
+        found = {}
+        for path in glob.glob(self.path("**/.*.gcdumpc-files"), recursive=True, include_hidden=True):
+            with open(path, encoding="utf-8") as f:
+                found[os.path.relpath(path, self.dir)] = json.load(f)
+        return found
+
+    def left(self, folder):
+        return {name for name in os.listdir(self.path(folder)) if name[0] != "."}
+
+    def test_what_is_not_listed_is_never_removed(self):
+        """A copy of a user, whose name fits; and everything when the list is lost or damaged, until it is taken over.  It is said each time."""
+        words = ("--pid", self.process(small_trace()).pid, "-o", "d/%s.gclog", "--keep", "2")
+        self.collect(*words)
+        (path, made), = self.lists().items()
+        self.assertEqual((os.path.dirname(path), made["job"], list(made["files"])), ("d", None, ["d/%s.gclog"]))
+        self.assertEqual({entry[0] for entry in made["files"]["d/%s.gclog"]}, self.left("d"))
+        self.assertEqual(os.stat(self.path(path)).st_mode & 0o777, 0o600)
+        self.old("d/7.gclog")
+        for _ in range(3):
+            line, = self.collect(*words)
+            self.assertRegex(line["reason"], r"\A1 earlier file is not in the list of this job, and not removed; --adopt takes over what has its names\Z")
+            self.assertEqual(line["status"], "done")
+        self.assertEqual((len(self.left("d")), "7.gclog" in self.left("d")), (3, True))
+        for lose in (os.unlink, lambda name: self.put(os.path.relpath(name, self.dir), b"{"),
+                     # that of another process, whose name makes the same path
+                     lambda name: self.put(os.path.relpath(name, self.dir), self.get(path).replace(b'"process": "', b'"process": "x'))):
+            before = self.left("d")
+            lose(self.path(path))
+            run = self.done("collect", *words)
+            self.assertIn(f"{len(before)} earlier files are not in the list of this job, and not removed", run.err.decode())
+            self.assertLess(before, self.left("d"))
+        run = self.done("collect", *words, "--adopt")
+        self.assertRegex(run.err.decode(), r"\d earlier files are of this job now\n")
+        self.assertEqual(len(self.left("d")), 2)
+        line, = self.collect(*words)
+        self.assertIsNone(line["reason"])
+
+    def test_a_run_that_was_killed_before_it_listed_its_file(self):
+        """It has announced its name; a later file of that name, of before the announcement, is another one."""
+        words = ("--pid", self.process(small_trace()).pid, "-o", "d/%s.gclog", "--keep", "1")
+        self.collect(*words)
+        (path, made), = self.lists().items()
+        now = int(time.time())
+        for name, changed in (("7.gclog", now - 1000), ("8.gclog", now - 1000)):
+            self.put("d/" + name, b"old")
+            os.utime(self.path("d/" + name), (changed,) * 2)
+        made["files"]["d/%s.gclog"] += [["7.gclog", 0, now - 1000, 0], ["8.gclog", 0, now - 999, 0]]
+        self.put(path, json.dumps(made).encode())
+        line, = self.collect(*words)
+        self.assertEqual((line["removed"], self.left("d")), (2, {"8.gclog", os.path.basename(line["file"])}))
+
+    def test_two_names_in_one_folder(self):
+        """Dumps without a configuration: each name has files of its own, also those that the other one could have named."""
+        target = self.process(small_trace())
+        for _ in range(3):
+            for output in ("d/%s.gclog", "d/%Y%j%H%M%S.gclog"):
+                line, = self.collect("--pid", target.pid, "-o", output, "--keep", "1")
+                self.assertIsNone(line["reason"])
+        made, = self.lists().values()
+        self.assertEqual({name: len(files) for name, files in made["files"].items()}, {"d/%s.gclog": 1, "d/%Y%j%H%M%S.gclog": 1})
+        self.assertEqual(len(self.left("d")), 2)
+
+    def test_adopt_is_for_one_run(self):
+        self.put("jobs.conf", b"[a]\npid = 1\noutput = %s.gclog\nadopt = true\n")
+        os.chmod(self.path("jobs.conf"), 0o600)
+        self.refused(2, "jobs.conf: job a: adopt is for one run: gcdumpc run JOB --adopt.*", "run", "a", "--config", "jobs.conf")
+        self.refused(2, "--adopt changes a list of files, --dry-run nothing.*", "collect", "--pid", "1", "-o", "%s.gclog", "--adopt", "--dry-run")
+        self.refused(2, "--keep, --keep-days, --max-total and --adopt need a name with .*", "collect", "--pid", "1", "-o", "x.gclog", "--adopt")
 
     def test_a_second_dump_within_a_second(self):
         """The second dump replaces no earlier one, and each of its files has its own name."""
@@ -177,7 +250,7 @@ class Job(CliTest):
         self.addCleanup(os.chmod, self.path("out/2020"), 0o700)
         for data, code in ((small_trace(), 0), (trace_bytes("net10-wks-lossy"), 3)):
             target = self.process(data)
-            line, = self.collect("--pid", target.pid, "-o", "out/%Y/%s.gclog", "--keep", "1", "--retries", "0", code=1)
+            line, = self.collect("--pid", target.pid, "-o", "out/%Y/%s.gclog", "--keep", "1", "--adopt", "--retries", "0", code=1)
             self.assertEqual((line["status"], line["exit"], line["removed"]), ("incomplete" if code == 3 else "done", 1, 0))
             self.assertRegex(line["reason"], "earlier dumps (cannot be|are not) removed")
             self.done("info", line["file"], code=code)

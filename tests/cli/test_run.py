@@ -67,7 +67,7 @@ class Run(CliTest):
         self.wrong("x.conf: line 2: it is too long, or contains a NUL", "[a]\npid = 1\0\nkeep = 2")
         self.wrong("x.conf: job a: collect needs the process: .*", "[a]\noutput = x.gclog\n")
         self.wrong('x.conf:.*--if-rss-above "85": without a unit these are 85 bytes: write 85M, or 85B .*', "[a]\npid=1\noutput = x.gclog\nif-rss-above = 85\n")
-        self.wrong("x.conf: job a: --keep, --keep-days and --max-total need a name with .*", "[a]\npid=1\noutput = x.gclog\nkeep=1\n")
+        self.wrong("x.conf: job a: --keep, --keep-days, --max-total and --adopt need a name with .*", "[a]\npid=1\noutput = x.gclog\nkeep=1\n")
         self.wrong("x.conf: job a: several processes need a name with %p in it.*", "[a]\nall=true\noutput = %s.gclog\n")
         self.wrong("x.conf: job a: \"%q.gclog\": after % comes one of .*", "[a]\npid=1\noutput = %q.gclog\n")
         self.wrong("x.conf: job a: the name \"x.y\" does not tell the format; .*", "[a]\npid=1\noutput = x.y\n")

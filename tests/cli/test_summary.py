@@ -380,7 +380,7 @@ class Job(SummaryTest):
             self.assertEqual(self.collect("--summary", "s/%p-%s.json", *words)["status"], "skipped", words)
         self.done("collect", "--pid", self.target.pid, "--summary", "x.json", "-q")
         self.made("x.json")
-        self.refused(2, "--keep, --keep-days and --max-total need a name .*", "collect", "--pid", self.target.pid, "--summary", "s/%p-%s.json",
+        self.refused(2, "--keep, --keep-days, --max-total and --adopt need a name .*", "collect", "--pid", self.target.pid, "--summary", "s/%p-%s.json",
                      "--keep", "2")
         self.refused(2, "several processes need a --summary with %p in it; .*", "collect", "--all", "-o", "%p.gclog", "--summary", "s.json")
         self.refused(2, "%J is the name of a job, .*", "collect", "--pid", "1", "--summary", "%J.json")
@@ -392,7 +392,7 @@ class Job(SummaryTest):
         for i in range(1, 5):
             self.put(f"d/{i}.gclog", b"old")
             self.put(f"d/{i}.json", b"old")
-        line = self.collect("-o", "d/%s.gclog", "--summary", "d/%s.json", "--keep", "1", "--keep-days", "1", "--max-total", "1K")
+        line = self.collect("-o", "d/%s.gclog", "--summary", "d/%s.json", "--keep", "1", "--keep-days", "1", "--max-total", "1K", "--adopt")
         self.assertEqual(sorted(n for n in os.listdir(self.path("d")) if n[0] != "."),
                          sorted([f"{i}.json" for i in range(1, 5)] + [os.path.basename(line["file"]), os.path.basename(line["summary"])]))
 

@@ -262,12 +262,22 @@ class SystemCalls(CliTest):
         found = 'openat <DIR/dumps>, "NAME", O_CLOEXEC|O_DIRECTORY|O_NOFOLLOW|O_RDONLY -> <DIR/dumps/NAME>'
         locked = ['openat <DIR>, "dumps", O_CLOEXEC|O_DIRECTORY|O_RDONLY -> <DIR/dumps>', "flock <DIR/dumps>, LOCK_EX|LOCK_NB"]
         rid = [found, 'unlinkat <DIR/dumps/NAME>, "PID-TIME.gclog", 0', 'unlinkat <DIR/dumps>, "NAME", AT_REMOVEDIR -> ENOTEMPTY']
+        files = ".NAME.gcdumpc-files"
+        known = f'openat <DIR/dumps>, "{files}", O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK|O_RDONLY -> '
+        listed = f"{known}<DIR/dumps/{files}>"
+        # which files belong to this job, and to others
+        read = [listed, 'openat <DIR>, "dumps", O_CLOEXEC|O_DIRECTORY|O_NONBLOCK|O_RDONLY -> <DIR/dumps>', listed]
+
+        def wrote(first):
+            """The list, for which the folders of all files are searched."""
+            return [*locked, known + "ENOENT" if first else listed, found, *begun(files, "DIR/dumps"), *published(files, "DIR/dumps")]
+
         return [*([look, found] if again else []),                               # which is swept
                 f'mkdirat <DIR>, "dumps", 0700 {there[1]}'.strip(), f'mkdirat <DIR/dumps>, "NAME", 0700 {there[1]}'.strip(),
-                *begun(dump, folder), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
-                *published(raw), look, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),     # reads which files belong to this job
-                *synced(dump, folder), look, found, *(rid if again else []), *published(dump, folder),
-                *locked, look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *begun("m.prom", mode="0644"), *published("m.prom")]
+                *begun(dump, folder), *wrote(not again), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
+                *published(raw), *read, *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),
+                *synced(dump, folder), *wrote(False), *read, found, *(rid if again else []), *published(dump, folder),
+                *locked, look, *begun(note, "DIR/dumps"), *published(note, "DIR/dumps"), *wrote(False), *begun("m.prom", mode="0644"), *published("m.prom")]
 
 
 if __name__ == "__main__":

@@ -214,7 +214,7 @@ class Names(JobTest):
         os.chown(self.path("out"), 65534, 65534)         # root can write there, but must not remove their files
         foreign = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
         os.chown(foreign, 65534, 65534)
-        self.assertEqual(self.log("--keep", "1")["removed"], 0)
+        self.assertEqual(self.log("--keep", "1", "--adopt")["removed"], 0)
         self.assertTrue(os.path.exists(foreign))
 
     def test_no_regular_file(self):
@@ -249,7 +249,7 @@ class Keeping(JobTest):
         os.symlink("notes.txt", link)
         for i in range(4):
             self.put(f"HeapLab-{i + 10}-20260101T00000{i}Z.gclog.gz", age=1000 - i)
-        line = self.log("--keep", "2")
+        line = self.log("--keep", "2", "--adopt")
         left = set(self.dumps()) - set(strangers) - {os.path.basename(link)}
         self.assertEqual(left, {"HeapLab-13-20260101T000003Z.gclog.gz", os.path.basename(line["file"])})
         self.assertEqual(line["removed"], 3)
@@ -259,17 +259,17 @@ class Keeping(JobTest):
     def test_by_size_and_age(self):
         self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100, size=10 << 20)
         self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=50, size=3 << 20)
-        self.assertEqual(self.log("--max-total", "8M")["removed"], 1)
+        self.assertEqual(self.log("--max-total", "8M", "--adopt")["removed"], 1)
         self.assertIn("HeapLab-2-20260101T000000Z.gclog.gz", self.dumps())
         self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=3 * 86400, size=3 << 20)
-        self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
+        self.assertEqual(self.log("--keep-days", "2", "--adopt")["removed"], 1)
 
     def test_a_file_that_cannot_be_removed(self):
         old = [self.put(f"HeapLab-{i + 1}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
         if os.geteuid() != 0 or subprocess.run(["mount", "--bind", old[1], old[1]], capture_output=True, check=False).returncode != 0:
             self.skipTest("needs root, for a file that cannot be removed")
         self.addCleanup(subprocess.run, ["umount", old[1]], check=True)
-        line = self.log("--keep", "1", "--metrics", self.path("m.prom"), status=1)
+        line = self.log("--keep", "1", "--adopt", "--metrics", self.path("m.prom"), status=1)
         self.assertEqual((line["status"], line["exit"], line["removed"]), ("done", 1, 2))
         self.assertRegex(line["reason"], "^earlier dumps cannot be removed: ")
         self.assertEqual(set(self.dumps()), {os.path.basename(old[1]), os.path.basename(line["file"])})
@@ -301,9 +301,9 @@ class Keeping(JobTest):
         os.mkdir(self.path("full"))
         self.small_disk("full", "100k")
         r = self.gcdumpc("--pid", self.pid, "-o", self.path("full/%n-%s.gclog"), "--save-trace", self.path("raw/%n-%s.nettrace"), "--keep", 2,
-                         "--log", "json", "--force", status=1)
+                         "--log", "json", "--force", "--adopt", status=1)
         self.assertIn("No space left", json.loads(r.stderr)["reason"])
-        self.assertEqual(os.listdir(self.path("full")), [])
+        self.assertEqual(os.listdir(self.path("full")), [".HeapLab.gcdumpc-files"])
         left = sorted(os.listdir(self.path("raw")))
         self.assertEqual((len(left), left[-1]), (2, "HeapLab-3.nettrace"), left)
 

@@ -62,7 +62,7 @@ class Soak(LiveTest):
             r = self.gcdumpc("info", self.path("HeapLab/" + name))
             self.assertRegex(r.stdout, r"(?m)^verdict +complete$")
         self.assertEqual([n for n in os.listdir(self.path("HeapLab")) if n.startswith(".")], [])
-        self.assertEqual(self.files(), [".HeapLab.gcdumpc-last", "HeapLab"])
+        self.assertEqual(self.files(), [".HeapLab.gcdumpc-files", ".HeapLab.gcdumpc-last", "HeapLab"])
         self.check_sessions(target)
         self.assertEqual(free_sessions(target), MOST_SESSIONS)
         # the memory of the target does not grow with the number of dumps

@@ -620,40 +620,6 @@ static void notes_of_many(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
-/* Even with the most files and jobs that can be kept, the note stays readable: otherwise the next
- * run would remove files of other jobs. */
-static void notes_of_many_files(void **state)
-{
-    (void)state;
-    char path[PATH_MAX], name[20], *jobs[9];
-    size_t count = 0;
-    use_template("%n-%s.gclog");
-    path_in(path, NOTE);
-    json_t *o = json_object(), *files = json_object();
-    for (unsigned i = 0; i < 9; i++) {
-        (void)snprintf(name, sizeof name, "job%u", i);
-        jobs[i] = strdup(name);
-        json_t *list = json_array();
-        for (unsigned k = 0; k < 4000 && i < 8; k++)
-            json_array_append_new(list,
-                                  json_pack("[I, I, I]", (json_int_t)INT64_MAX - k,
-                                            (json_int_t)BEGUN * 1000000000, (json_int_t)999999999));
-        json_object_set_new(files, name, list);
-    }
-    json_object_set_new(o, "files", files);
-    assert_int_equal(json_dump_file(o, path, 0), 0);
-    json_decref(o);
-    assert_int_equal(chmod(path, 0600), 0);
-    args.job.name = "job8";
-    args.job.others = jobs;
-    args.job.other_count = 9;
-    assert_int_equal(run_state_write(&d), CLI_DONE);
-    free(run_state_others(&d, &count));
-    assert_int_equal(count, 32000);
-    for (unsigned i = 0; i < 9; i++)
-        free(jobs[i]);
-}
-
 /* Machines that write into one folder do not take the process of another machine for a restart of
  * theirs. */
 static void notes_of_machines(void **state)
@@ -740,7 +706,6 @@ int main(void)
         TEST(of_one_that_has_gone),
         TEST(notes_that_are_none),
         TEST(notes_of_many),
-        TEST(notes_of_many_files),
         TEST(notes_of_machines),
         TEST(where_notes_are),
     };

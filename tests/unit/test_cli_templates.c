@@ -13,6 +13,7 @@
 #include "job/template.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/keep_listed.h"
 #include "term/message.h"
 
 #define NOW 1795279385 /* 2026-11-21 16:43:05 UTC */
@@ -88,7 +89,7 @@ static uint64_t apply(const char *text, struct cli_keep keep, uint64_t coming)
 {
     struct cli_template *t = in_folder(text);
     uint64_t removed = 99;
-    assert_int_equal(cli_keep_apply(&keep, t, &values, coming, &removed), CLI_DONE);
+    assert_int_equal(keep_listed(keep, t, &values, coming, &removed), CLI_DONE);
     cli_template_free(t);
     return removed;
 }

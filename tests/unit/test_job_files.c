@@ -15,6 +15,7 @@
 #include "job/template.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/keep_listed.h"
 #include "term/message.h"
 
 static char folder[64], said[4096];
@@ -262,7 +263,7 @@ static uint64_t apply(const char *text, struct cli_keep keep, uint64_t coming)
 {
     struct cli_template *t = template_in_folder(text);
     uint64_t removed;
-    assert_int_equal(cli_keep_apply(&keep, t, &values, coming, &removed), CLI_DONE);
+    assert_int_equal(keep_listed(keep, t, &values, coming, &removed), CLI_DONE);
     cli_template_free(t);
     return removed;
 }
@@ -295,6 +296,40 @@ static void the_oldest_go(void **state)
     assert_int_equal(apply(TEXT, (struct cli_keep){ .days = UINT64_MAX }, 1), 0);
     assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 1 }, 1), 1);
     assert_false(there("Shop-6-20260104.gclog"));
+}
+
+/* What is in no list stays, whatever its name: it is counted, unless it is another job's. */
+static void what_is_not_listed_stays(void **state)
+{
+    (void)state;
+    struct list all = { .count = 0 };
+    struct cli_kept kept;
+    put("Shop-1-20260101.gclog", 10, 500);
+    put("Shop-2-20260102.gclog", 10, 400);
+    put("Shop-3-20260103.gclog", 10, 300);
+    put("Shop-4-20260104.gclog", 10, 200);
+    struct cli_template *t = template_in_folder("%n-2-%Y%m%d.gclog");
+    assert_true(cli_template_each(t, &values, add_to_list, &all, NULL));
+    cli_template_free(t);
+    t = template_in_folder("%n-3-%Y%m%d.gclog");
+    assert_true(cli_template_each(t, &values, add_to_list, &all, NULL));
+    cli_template_free(t);
+    assert_int_equal(all.count, 2);
+    t = template_in_folder(TEXT);
+    struct cli_keep keep = { .files = 1,
+                             .listed = all.files,
+                             .listed_count = 1,
+                             .others = all.files + 1,
+                             .other_count = 1 };
+    all.files[0].changed.tv_sec--; /* another file with the same inode */
+    assert_int_equal(cli_keep_apply(&keep, t, &values, 1, &kept), CLI_DONE);
+    assert_true(kept.removed == 0 && kept.unlisted == 3);
+    all.files[0].changed.tv_sec++;
+    assert_int_equal(cli_keep_apply(&keep, t, &values, 1, &kept), CLI_DONE);
+    assert_true(kept.removed == 1 && kept.unlisted == 2);
+    assert_true(there("Shop-1-20260101.gclog") && !there("Shop-2-20260102.gclog") &&
+                there("Shop-3-20260103.gclog") && there("Shop-4-20260104.gclog"));
+    cli_template_free(t);
 }
 
 /* A file of this run, here "2": it counts, but it stays. */
@@ -385,7 +420,7 @@ static void dumps_of_other_names_stay(void **state)
         struct stat st;
         v.name = takers[i];
         assert_true(cli_keep_newest(t, &v, &st) == (strcmp(takers[i], "a_b-1") == 0));
-        assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &v, 0, &removed),
+        assert_int_equal(keep_listed((struct cli_keep){ .files = 1 }, t, &v, 0, &removed),
                          CLI_DONE);
         assert_int_equal(removed, strcmp(takers[i], "a_b-1") == 0);
     }
@@ -475,7 +510,7 @@ static void links_of_others(void **state)
     assert_int_equal(lchown(link, 12345, 12345), 0);
     struct cli_template *t = template_in_folder("theirs/%n-%p.gclog");
     uint64_t removed = 0;
-    assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &values, 0, &removed),
+    assert_int_equal(keep_listed((struct cli_keep){ .files = 1 }, t, &values, 0, &removed),
                      CLI_FAILED);
     assert_true(removed == 0 && there("victim/Shop-1.gclog"));
     assert_false(cli_keep_newest(t, &values, &st));
@@ -540,14 +575,12 @@ static void folders_of_others(void **state)
         for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
             struct cli_template *t = template_in_folder(templates[i]);
             uint64_t removed = 9;
-            enum cli_exit e =
-                cli_keep_apply(&(struct cli_keep){ .files = 2 }, t, &values, 0, &removed);
+            enum cli_exit e = keep_listed((struct cli_keep){ .files = 2 }, t, &values, 0, &removed);
             assert_int_equal(e, ours ? CLI_DONE : CLI_FAILED);
             assert_int_equal(removed, ours);
             assert_true(ours || strstr(said, "belongs to another user") != NULL);
-            assert_int_equal(
-                cli_keep_apply(&(struct cli_keep){ .files = 9 }, t, &values, 0, &removed),
-                CLI_DONE);
+            assert_int_equal(keep_listed((struct cli_keep){ .files = 9 }, t, &values, 0, &removed),
+                             CLI_DONE);
             cli_template_sweep(t, &values);
             cli_template_free(t);
         }
@@ -569,6 +602,7 @@ int main(void)
         TEST(where_a_name_ends),
         TEST(dumps_of_other_names_stay),
         TEST(the_oldest_go),
+        TEST(what_is_not_listed_stays),
         TEST(those_of_the_run_stay),
         TEST(those_of_the_future),
         TEST(names_of_programs),

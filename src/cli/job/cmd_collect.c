@@ -38,7 +38,7 @@ bool job_wanted(const struct cli_args *args)
     bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL ||
                    a->on_success != NULL || a->on_failure != NULL;
     return several || job_needs_history(a) || reports || args->live.dry_run || a->nice != 0 ||
-           a->io_idle || args->watch.when[0] != NULL;
+           a->io_idle || a->adopt || args->watch.when[0] != NULL;
 }
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -146,9 +146,9 @@ static enum cli_exit parse_names(struct job *j)
     /* a pattern needs --all to match several processes, unless their dumps get different names */
     bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
     j->several = a->target.all || (pattern && first != NULL && cli_template_has_process(first));
-    if (kept && (output == NULL || !cli_template_has_time(output)))
-        return usage("--keep, --keep-days and --max-total need a name with a date and a time of "
-                     "day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
+    if ((kept || a->job.adopt) && (output == NULL || !cli_template_has_time(output)))
+        return usage("--keep, --keep-days, --max-total and --adopt need a name with a date and a "
+                     "time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
     if (kept && is_folder(a))
         return usage("--keep, --keep-days and --max-total are for outputs that are files; this "
                      "format is a folder");
@@ -156,7 +156,7 @@ static enum cli_exit parse_names(struct job *j)
         return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a "
                      "name with fields, as "
                      "-o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
-    return check_names(j, kept || a->job.min_interval_s != 0);
+    return check_names(j, kept || a->job.adopt || a->job.min_interval_s != 0);
 }
 
 /* ---- which processes ---- */
@@ -313,6 +313,10 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t second
     if (e != CLI_DONE)
         return e;
     prepare(j, d);
+    if (args.job.adopt && !args.live.dry_run)
+        e = manifest_adopt(d);
+    if (e != CLI_DONE)
+        return e;
     if (!asked_for)
         job_conditions(d);
     e = job_name_files(d, &args);

@@ -56,6 +56,7 @@ enum cli_exit cmd_run(const struct cli_args *args)
     } else {
         e = job_config_args(c, i, cli_collect(), &job);
         job.quiet = job.quiet || args->quiet;
+        job.job.adopt = args->job.adopt;
         if (e == CLI_DONE) {
             cli_memory_limit(job.limits.max_memory_bytes);
             e = cmd_collect(&job);

@@ -292,6 +292,8 @@ enum cli_exit job_config_args(const struct job_config *c, size_t i,
         (void)snprintf(place, sizeof place, "%s: job %s", c->path, job_config_name(c, i));
         cli_at(place);
         e = cli_check_args(command, ret);
+        if (e == CLI_DONE && ret->job.adopt) /* else a list that is lost would not be noticed */
+            e = cli_error(CLI_USAGE, place, "adopt is for one run: gcdumpc run JOB --adopt");
         if (e == CLI_DONE)
             e = cli_check_job(ret);
         if (e == CLI_DONE)

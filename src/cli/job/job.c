@@ -15,6 +15,7 @@
 #include "signals.h"
 #include "term/message.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,25 +63,55 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
                                    .lost_events = f->trace.lost_events };
 }
 
-/* Removes earlier files of T.  FILES: how many to keep, with the newest; COMING: bytes of a file
+/* Nothing that is not listed is removed; so that this does not fill the disk, it is said each time.
+ */
+static void say_unlisted(struct job_dump *d, uint64_t n)
+{
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "%" PRIu64 " earlier file%s not in the list of this job, and not removed; "
+                   "--adopt takes over what has its names",
+                   n, n == 1 ? " is" : "s are");
+    if (d->args->job.log == CLI_LOG_NONE)
+        cli_say(d->name, "%s", text);
+    add_reason(d, text);
+}
+
+/* Not if there is only the dump, in a folder that nobody has chosen. */
+static bool is_remembered(const struct job_dump *d)
+{
+    return !cli_has_default_name(d->args) || job_needs_history(&d->args->job);
+}
+
+/* Removes earlier files of KIND.  FILES: how many to keep, with the newest; COMING: bytes of a file
  * that does not exist yet. */
-static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
+static void keep(struct job_dump *d, enum job_file kind, uint64_t files, uint64_t coming)
 {
     const struct cli_args *a = d->args;
+    struct manifest_files listed, others;
+    struct cli_kept kept;
+    if (files == 0 && a->job.keep_days == 0 && a->job.max_total_bytes == 0)
+        return;
+    manifest_files(d, kind, &listed);
+    manifest_others(d, &others);
     struct cli_keep keep = { .files = files,
                              .days = a->job.keep_days,
                              .total_bytes = a->job.max_total_bytes,
                              .own = d->own->ids,
-                             .own_count = d->own->count };
-    struct cli_keep_file *others = run_state_others(d, &keep.other_count);
-    uint64_t removed;
-    keep.others = others;
-    if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
+                             .own_count = d->own->count,
+                             .listed = listed.items,
+                             .listed_count = listed.count,
+                             .others = others.items,
+                             .other_count = others.count };
+    if (cli_keep_apply(&keep, d->templates[kind], &d->values, coming, &kept) != CLI_DONE) {
         d->untidy = true;
         add_reason(d, cli_error_text());
     }
-    d->removed += removed;
-    free(others);
+    d->removed += kept.removed;
+    free(listed.items);
+    free(others.items);
+    if (kept.unlisted > 0)
+        say_unlisted(d, kept.unlisted);
 }
 
 /*
@@ -91,8 +122,10 @@ static void make_room(void *ctx, uint64_t bytes)
 {
     struct job_dump *d = ctx;
     d->file_bytes = bytes;
+    if (is_remembered(d)) /* announces the file; whoever cannot write says so afterwards */
+        (void)manifest_write(d);
     if (d->templates[JOB_OUTPUT] != NULL)
-        keep(d, d->templates[JOB_OUTPUT], d->args->job.keep, bytes);
+        keep(d, JOB_OUTPUT, d->args->job.keep, bytes);
 }
 
 /* The same for recordings; the new one exists already, whatever happens to the output. */
@@ -100,33 +133,40 @@ static void keep_recordings(struct job_dump *d)
 {
     const struct cli_template *t = d->templates[JOB_TRACE];
     if (t != NULL && cli_template_has_time(t))
-        keep(d, t, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
+        keep(d, JOB_TRACE, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
 }
 
-/* Remembers PATH as written by this run. */
-static void note(struct job_dump *d, const char *path)
+/* Remembers the file of KIND as written by this run. */
+static void note(struct job_dump *d, enum job_file kind)
 {
     struct stat st;
-    if (lstat(path, &st) != 0)
+    if (d->paths[kind][0] == '\0' || lstat(d->paths[kind], &st) != 0)
         return;
     d->own->ids[d->own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
-    d->written[d->written_count++] =
-        (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
+    d->written[kind] = (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
 }
 
 /* Records the finished dump before other jobs that wait for the lock look for it. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
-    if (args->output.path != NULL)
-        note(d, args->output.path);
-    if (args->output.summary != NULL)
-        note(d, args->output.summary);
+    note(d, JOB_OUTPUT);
+    note(d, JOB_SUMMARY);
     if (args->quiet && cli_has_default_name(d->args)) /* else nobody would know it */
         cli_say(NULL, "%s", args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
-    if (cli_has_default_name(d->args) && !job_needs_history(&d->args->job))
-        return;                         /* only the dump, in a folder that nobody has chosen */
+    if (!is_remembered(d))
+        return;
     if (run_state_write(d) != CLI_DONE) /* the dump exists nevertheless */
+        add_reason(d, cli_error_text());
+}
+
+/* A recording exists even if the output has failed. */
+static void list_files(struct job_dump *d)
+{
+    bool wrote = false;
+    for (size_t i = 0; i < JOB_FILES; i++)
+        wrote = wrote || (d->written[i].inode != 0 && d->templates[i] != NULL);
+    if (wrote && is_remembered(d) && manifest_write(d) != CLI_DONE)
         add_reason(d, cli_error_text());
 }
 
@@ -164,6 +204,8 @@ enum cli_exit job_take(struct job_dump *d, struct cli_args *args)
     if (e == CLI_DONE && d->status != JOB_SKIPPED) {
         struct cli_args input = *args;
         struct cli_dump dump;
+        if (d->templates[JOB_TRACE] != NULL && is_remembered(d))
+            (void)manifest_write(d);
         input.view.separate_loads = to.file.separate_loads;
         input.live.timeout_s = job_seconds_left(d->start_ms, args->live.timeout_s);
         e = cli_open_sampled(&input, to.file.need, &dump);
@@ -174,13 +216,14 @@ enum cli_exit job_take(struct job_dump *d, struct cli_args *args)
             take_facts(d, &dump);
         d->asked = dump.asked;
         if (dump.trace_written) {
-            note(d, args->live.save_trace);
+            note(d, JOB_TRACE);
             keep_recordings(d);
         }
         if (e == CLI_DONE)
             e = cli_outputs_write(args, &to, d->name, &dump);
         if (e == CLI_DONE || e == CLI_INCOMPLETE)
             remember(d, args);
+        list_files(d);
         cli_close(&dump);
     }
     cli_outputs_close(&to);

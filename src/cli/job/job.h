@@ -9,6 +9,8 @@
  *     dry_run.c        says so
  *     process_name.c   names programs that do not tell their name
  *     run_state.c      remembers the last dump
+ *     manifest.c       lists the files that a job has written
+ *     state_file.c     hidden files beside them
  *     template.c       names with fields
  *     file_names.c     names of the files of a dump
  *     keep.c           removes earlier dumps
@@ -59,8 +61,7 @@ struct job_dump {
     /* the dump was requested; if the process ends after that, it is a failure */
     bool asked;
     struct job_own *own;                     /* shared by all dumps of the run */
-    struct cli_keep_file written[JOB_FILES]; /* by this dump */
-    size_t written_count;
+    struct cli_keep_file written[JOB_FILES]; /* by this dump; inode 0 = not */
     enum job_status status;
     enum cli_exit exit;
     /* why it is not JOB_DONE, or what failed in spite of that */
@@ -157,14 +158,29 @@ struct run_state {
 /* False: there is no usable run state.  True and all 0: there is one, but this process is not in
  * it. */
 bool run_state_read(const struct job_dump *d, struct run_state *ret);
-/*
- * The files for this name that other jobs of the configuration wrote, which D's job must not
- * remove: RET[*RET_COUNT], to be freed; NULL when there are none.  Files without a record count as
- * the job's own.
- */
-struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_count);
 /* CLI_FAILED after a message. */
 enum cli_exit run_state_write(const struct job_dump *d);
+
+/*
+ * manifest.c: the list of the files that a job has written for a process name, in a hidden file
+ * beside the run state.  Retention removes nothing else: when the list is lost or damaged, nothing,
+ * until --adopt takes over what the names tell.  Dumps without a configuration have one list, by
+ * template.
+ */
+struct manifest_files {
+    struct cli_keep_file *items; /* [count] sorted, to be freed */
+    size_t count;
+};
+/* What D's job has listed for its template of KIND. */
+void manifest_files(const struct job_dump *d, enum job_file kind, struct manifest_files *ret);
+/* What any job has listed in the same folder, except jobs that D's configuration no longer has. */
+void manifest_others(const struct job_dump *d, struct manifest_files *ret);
+/* Adds what D has written, announces what it has not yet, and drops what is gone.  CLI_FAILED after
+ * a message. */
+enum cli_exit manifest_write(const struct job_dump *d);
+/* --adopt: the files that D's templates could have named, and nobody lists, are D's job's from now
+ * on.  CLI_FAILED after a message. */
+enum cli_exit manifest_adopt(const struct job_dump *d);
 
 /* priority.c */
 /* Applies --nice and --io-idle.  CLI_FAILED after a message. */

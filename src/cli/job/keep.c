@@ -26,7 +26,7 @@ struct files {
     time_t now;
     struct file *items;
     size_t count, cap;
-    uint64_t removed;
+    uint64_t removed, unlisted;
     /* one is in a folder where others can rename files, so it could be any file */
     bool foreign;
     int failed_errno; /* of the first failed removal */
@@ -47,11 +47,30 @@ static int compare_times(const struct timespec *a, const struct timespec *b)
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-static bool is_of_another_job(const struct cli_keep *keep, const struct stat *st)
+static int compare_files(const void *va, const void *vb)
 {
-    for (size_t i = 0; i < keep->other_count; i++)
-        if (keep->others[i].inode == st->st_ino &&
-            compare_times(&keep->others[i].changed, &st->st_mtim) == 0)
+    const struct cli_keep_file *a = va, *b = vb;
+    if (a->inode != b->inode)
+        return a->inode < b->inode ? -1 : 1;
+    return compare_times(&a->changed, &b->changed);
+}
+
+void cli_keep_sort(struct cli_keep_file *files, size_t n)
+{
+    if (n > 1)
+        qsort(files, n, sizeof *files, compare_files);
+}
+
+bool cli_keep_is_among(const struct cli_keep_file *files, size_t n, const struct stat *st)
+{
+    struct cli_keep_file one = { .inode = st->st_ino, .changed = st->st_mtim };
+    return n > 0 && bsearch(&one, files, n, sizeof one, compare_files) != NULL;
+}
+
+static bool is_own(const struct cli_keep *keep, const struct cli_keep_id *id)
+{
+    for (size_t i = 0; i < keep->own_count; i++)
+        if (keep->own[i].device == id->device && keep->own[i].inode == id->inode)
             return true;
     return false;
 }
@@ -61,11 +80,15 @@ static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *
     struct files *f = ctx;
     (void)dir_fd;
     (void)name;
-    if (is_of_another_job(f->keep, st))
+    const struct cli_keep *keep = f->keep;
+    struct file one = file_of(st, f->now);
+    if (!is_own(keep, &one.id) && !cli_keep_is_among(keep->listed, keep->listed_count, st)) {
+        f->unlisted += !cli_keep_is_among(keep->others, keep->other_count, st);
         return true;
+    }
     if (!cli_list_grow(&f->items, f->count, &f->cap, sizeof *f->items))
         return false;
-    f->items[f->count++] = file_of(st, f->now);
+    f->items[f->count++] = one;
     return true;
 }
 
@@ -78,14 +101,6 @@ static int newest_first(const void *va, const void *vb)
     return c != 0 ? c : (a->id.inode > b->id.inode) - (a->id.inode < b->id.inode);
 }
 
-static bool is_own(const struct cli_keep *keep, const struct file *one)
-{
-    for (size_t i = 0; i < keep->own_count; i++)
-        if (keep->own[i].device == one->id.device && keep->own[i].inode == one->id.inode)
-            return true;
-    return false;
-}
-
 /* Drops the files that KEEP allows beside the coming one from F, which is sorted newest first; the
  * rest must go. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
@@ -95,7 +110,7 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
     bool full = false;
     for (size_t i = 0; i < f->count; i++) {
         struct file *one = &f->items[i];
-        if (!is_own(keep, one)) {
+        if (!is_own(keep, &one->id)) {
             f->items[others++] = *one;
             continue;
         }
@@ -138,10 +153,10 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
 
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t,
                              const struct cli_template_values *values, uint64_t coming,
-                             uint64_t *ret_removed)
+                             struct cli_kept *ret)
 {
     struct files f = { .keep = keep, .now = time(NULL) };
-    *ret_removed = 0;
+    *ret = (struct cli_kept){ .removed = 0 };
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
     /* sweep a second time instead of keeping a list of names, because a folder may be replaced with
@@ -155,7 +170,7 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     }
     int e = ok ? f.failed_errno : errno;
     free(f.items);
-    *ret_removed = f.removed;
+    *ret = (struct cli_kept){ .removed = f.removed, .unlisted = f.unlisted };
     if (e == 0 && !f.foreign)
         return CLI_DONE;
     if (e != 0)
