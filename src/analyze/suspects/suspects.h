@@ -120,6 +120,9 @@ struct suspect {
     /* a collection: no element of it is young */
     bool settled;
     uint64_t young_elements, old_elements; /* while that is found out */
+    /* OBJECT, a collection of few elements: the own type whose objects hold most of those of
+     * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
+    uint32_t below;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
@@ -130,6 +133,15 @@ struct suspect {
     /* of the objects that it holds directly: the one that retains most; 0 = none */
     uint64_t largest_bytes;
     uint32_t largest_type;
+};
+
+/* Few elements of a collection, and below them most of the bytes in objects of pub.own[0]: EACH has
+ * an object of OWNER, of which there are OWNERS; 0 = these are the elements.  GROWS: too many for
+ * one object. */
+struct suspects_below {
+    uint32_t owner;
+    uint64_t owners, each;
+    bool grows;
 };
 
 /* Sums by type over the objects that no single object dominates. */
@@ -276,6 +288,11 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_thread_locals(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have no young element. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
+/* suspects_below.c: what holds most of the objects in collections of few elements; what that means
+ * for X.  False: nothing worth a word. */
+gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err);
+bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
+                         struct suspects_below *ret);
 /* Sets the user of X. */
 gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
                               struct gcd_error *err);
@@ -290,6 +307,9 @@ bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_susp
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);
+/* Is NODE such an object, or a database in memory, to which many lead that do not hold its content?
+ * A scope that is not the root scope is none: who leads to it holds its services. */
+bool suspects_is_passage(const struct suspects_work *w, uint32_t node);
 /* Or one with which such types keep their content? */
 bool suspects_is_plumbing(const char *name);
 /* suspects_statics.c: w->statics; the root of NODE if it is one of these, else SIZE_MAX. */

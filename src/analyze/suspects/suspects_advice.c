@@ -6,10 +6,6 @@
 
 #include <gcdumpc/unstable/static_names.h>
 
-/* A collection with at most so many elements does not grow without end. */
-#define FEW_ELEMENTS 100u
-/* An element with so many objects does. */
-#define EACH_HAS_MANY 100u
 /* This many objects show whether their type is that of a chain. */
 #define CHAIN_SEEN 16u
 
@@ -100,33 +96,6 @@ static struct growth growth_of(enum gcd_collection_kind kind)
     }
 }
 
-/* The program's type of which each element is, or has one inside, as Lazy<T> has;
- * GCD_TYPE_NONE. */
-static uint32_t type_of_each(const struct suspect_words *s, const struct gcd_suspect *p)
-{
-    if (p->element.type == GCD_TYPE_NONE || s->w->is_own[p->element.type])
-        return p->element.type;
-    for (size_t i = 1; i < p->own_count; i++)
-        if (p->own[i].objects == p->elements)
-            return p->own[i].type;
-    return GCD_TYPE_NONE;
-}
-
-/*
- * Few elements, each with very many objects of another of the program's types: what grows is below
- * the elements, not the collection.
- */
-bool suspects_grows_below(const struct suspect_words *s, const struct gcd_suspect *p,
-                          uint64_t *ret_each)
-{
-    uint32_t each = type_of_each(s, p);
-    if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].type == s->w->alike[each] ||
-        p->own[0].bytes < p->bytes / 2 || p->elements > FEW_ELEMENTS || p->elements == 0)
-        return false;
-    *ret_each = p->own[0].objects / p->elements;
-    return *ret_each >= EACH_HAS_MANY;
-}
-
 /* Do objects of TYPE refer to each other, as far as the first ones in the heap show? */
 static bool is_chain(const struct suspects_work *w, uint32_t type)
 {
@@ -144,11 +113,12 @@ static bool is_chain(const struct suspects_work *w, uint32_t type)
     return linked > seen / 2;
 }
 
-static void advise_below(struct suspect_words *s, const struct gcd_suspect *p)
+static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
+                         const struct suspects_below *below)
 {
     bool chain = is_chain(s->w, p->own[0].type);
     suspects_put(s, "Look in ");
-    suspects_put_where(s, type_of_each(s, p));
+    suspects_put_where(s, below->owner);
     suspects_put(s, chain ? " for what links each new " : " for what adds ");
     suspects_put_where(s, p->own[0].type);
     suspects_put(s, chain ? " to the one before and never lets go of the old ones."
@@ -287,9 +257,9 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
-    uint64_t each;
-    if (suspects_grows_below(s, &x->pub, &each)) {
-        advise_below(s, &x->pub);
+    struct suspects_below below;
+    if (suspects_look_below(s->w, x, &below) && below.grows) {
+        advise_below(s, &x->pub, &below);
         return;
     }
     if (x->collection.kind == GCD_COLLECTION_FROZEN) {
@@ -419,15 +389,10 @@ static bool is_local(const struct suspect_words *s, const struct gcd_suspect *p)
            gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_LOCALS;
 }
 
-void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
+static void advise_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
-    if (is_local(s, p)) {
-        suspects_put(s, "A method that is running holds it in a local variable or an argument: it "
-                        "is free when the method returns. See which: dotnet-stack report.");
-        return;
-    }
     if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
         suspects_advise_statics(s);
     } else if (x->recursive && p->objects > 1 && !collection) {
@@ -462,6 +427,25 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
             suspects_put(s, one ? (call ? " call." : ".") : call ? " calls." : " objects.");
         }
     }
+}
+
+/*
+ * A method that never returns, such as Main, holds like a static variable, and nothing tells which
+ * method it is: so what a local variable holds is judged like all else.
+ */
+static void put_local(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    bool known = gcd_graph_summary(s->w->g)->roots[p->root].label[0] != '\0';
+    suspects_put(s, " The method that holds it in a local variable frees it when it returns%s",
+                 known ? "." : ": see which with dotnet-stack report.");
+}
+
+void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
+{
+    advise_object(s, x);
+    /* what waits in an asynchronous method has no stack */
+    if (is_local(s, &x->pub) && !suspects_is_call(s, x->pub.type))
+        put_local(s, &x->pub);
 }
 
 /* ---- objects of one type ---- */

@@ -33,6 +33,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
     bool object = p->kind == GCD_SUSPECT_OBJECT || p->kind == GCD_SUSPECT_HANDLERS;
     if (object && p->owner_node != GCD_NODE_NONE) {
         suspects_put_owner_place(s, p);
+    } else if (object && x->contained && suspects_is_in_memory_database(s, x)) {
+        suspects_put(s, "in-memory database");
     } else if (object && x->contained) {
         suspects_put_type(s, x->collection.kind != GCD_COLLECTION_NONE
                                  ? gcd_graph_node_type(s->w->g, x->collection.node)
@@ -110,16 +112,23 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
 {
     const struct gcd_suspect *p = &x->pub;
     const char *what = suspects_what(p->kind);
-    uint64_t below;
+    struct suspects_below below;
     if (counts_more(x, lead)) {
         put_lead(s, lead);
     } else if (p->kind == GCD_SUSPECT_ASSEMBLIES) {
         suspects_put_count(s, x->copies > 0 ? x->copies : p->objects, "load", "loads");
     } else if (p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE) {
+        bool deeper = suspects_look_below(s->w, x, &below);
+        if (deeper && below.owners > 0) {
+            suspects_put_number(s, below.owners);
+            suspects_put(s, " ");
+            suspects_put_type(s, below.owner);
+            suspects_put(s, " in ");
+        }
         uint64_t n = suspects_put_elements(s, x);
-        if (suspects_grows_below(s, p, &below)) {
+        if (deeper) {
             suspects_put(s, ", about ");
-            suspects_put_number(s, below);
+            suspects_put_number(s, below.each);
             suspects_put(s, " ");
             suspects_put_type(s, p->own[0].type);
             suspects_put(s, " in each");

@@ -4,6 +4,10 @@
 #include <gcdumpc/unstable/static_names.h>
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
+#define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
+/* Classes of services have fewer fields. */
+#define FIELDS_MAX 64u
+#define IN_MEMORY  "Microsoft.EntityFrameworkCore.InMemory."
 
 /* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold,
  * and follows "It" or "One of them". */
@@ -13,12 +17,15 @@ static const struct marker {
     /* counts only if just collections and delegates are between it and the owner */
     bool near;
 } markers[] = {
-    { INJECTION "ServiceLookup.ServiceProviderEngineScope",
-      " belongs to a scope of the service provider that nobody has disposed", true },
+    { SCOPE, " belongs to a scope of the service provider that nobody has disposed", true },
     { INJECTION "ServiceProvider",
       " is registered in the service provider and lives as long as the program", true },
     { INJECTION "ServiceLookup.CallSite",
       " is registered in the service provider and lives as long as the program", true },
+    { IN_MEMORY,
+      " is a table of an in-memory database of Entity Framework, which lives as long as "
+      "the program",
+      true },
     { "Microsoft.Extensions.Hosting.IHostedService",
       " is a hosted service and lives as long as the program", true },
     { "Microsoft.Extensions.Hosting.BackgroundService",
@@ -34,6 +41,35 @@ static const struct marker {
       " is attached to another object by a ConditionalWeakTable", false },
 };
 #define MARKERS (sizeof markers / sizeof *markers)
+
+/*
+ * The root scope and what made it, the ServiceProvider (before .NET 6: its engine), refer to each
+ * other.  Other scopes refer to it only: who has a scope in a field has all that it is to dispose
+ * of.
+ */
+static bool is_root_scope(const struct suspects_work *w, uint32_t scope)
+{
+    size_t n, back;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, scope, &n);
+    for (size_t i = 0; i < n && i < FIELDS_MAX; i++) {
+        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        const uint32_t *its = gcd_graph_node_edges(w->g, edges[i], &back);
+        if (!gcd_text_begins(gcd_graph_summary(w->g)->types[type].name, INJECTION))
+            continue;
+        for (size_t k = 0; k < back && k < FIELDS_MAX; k++)
+            if (its[k] == scope && edges[i] != scope)
+                return true;
+    }
+    return false;
+}
+
+bool suspects_is_passage(const struct suspects_work *w, uint32_t node)
+{
+    const char *name = gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, node)].name;
+    return strcmp(name, SCOPE) == 0
+               ? is_root_scope(w, node)
+               : suspects_is_container(name) || gcd_text_begins(name, IN_MEMORY);
+}
 
 bool suspects_is_container(const char *name)
 {
@@ -95,11 +131,12 @@ static const struct marker *find_marker(const struct suspect_words *s, const str
     return NULL;
 }
 
-/* The root scope belongs to the provider itself. */
+/* The root scope belongs to the provider itself, however the path comes to it. */
 static const char *text_of(const struct suspect_words *s, const struct gcd_suspect *p,
                            const struct marker *m, size_t step)
 {
-    if (m == &markers[0] && step > 0 && marker_of(name_at(s, p, step - 1)) == &markers[1])
+    if (m == &markers[0] && ((step > 0 && marker_of(name_at(s, p, step - 1)) == &markers[1]) ||
+                             (!p->path[step].skipped && is_root_scope(s->w, p->path[step].node))))
         return " is kept by the root scope of the service provider, which lives as long as the "
                "program";
     return m->text;
@@ -129,6 +166,13 @@ bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step;
     return find_marker(s, &x->pub, owner_step(&x->pub), &step) != NULL;
+}
+
+bool suspects_is_in_memory_database(const struct suspect_words *s, const struct suspect *x)
+{
+    size_t step;
+    const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
+    return m != NULL && gcd_text_begins(m->type, IN_MEMORY);
 }
 
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject)

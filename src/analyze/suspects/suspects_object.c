@@ -298,7 +298,7 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes
                                                                : p->shallow_bytes;
     bool large = own >= p->bytes / 2;
-    uint64_t below;
+    struct suspects_below below;
     if (x->recursive && p->objects > 1 && !collection) {
         if (suspects_put_scopes(s, p->objects, p->type)) {
             suspects_put(s, ", each inside the one before");
@@ -308,9 +308,15 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
         suspects_put_typed(s, p->objects, p->type);
     } else if (collection) {
         aside = suspects_put_collection(s, x, small) && !large;
-        if (suspects_grows_below(s, p, &below)) {
+        if (suspects_look_below(s->w, x, &below)) {
+            if (below.owners > 0) {
+                suspects_put(s, ", in them ");
+                suspects_put_number(s, below.owners);
+                suspects_put(s, " ");
+                suspects_put_type(s, below.owner);
+            }
             suspects_put(s, ", each with about ");
-            suspects_put_number(s, below);
+            suspects_put_number(s, below.each);
             suspects_put(s, " ");
             suspects_put_type(s, p->own[0].type);
             aside = true;

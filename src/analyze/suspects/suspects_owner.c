@@ -143,10 +143,16 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
                   (p->shallow_bytes >= p->bytes / 2 && !collection);
     if (itself) /* it is the held object, not its holder */
         at = gcd_paths_parent(w->paths, p->node);
-    for (; at < GCD_NODE_ROOT && !w->is_own[gcd_graph_node_type(w->g, at)];
-         at = gcd_paths_parent(w->paths, at))
+    for (uint32_t last = GCD_TYPE_NONE;
+         at < GCD_NODE_ROOT && !w->is_own[gcd_graph_node_type(w->g, at)];
+         at = gcd_paths_parent(w->paths, at)) {
+        /* one look at a long list */
+        if (gcd_graph_node_type(w->g, at) != last && suspects_is_passage(w, at))
+            return GCD_OK;
+        last = gcd_graph_node_type(w->g, at);
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
+    }
     if (at >= GCD_NODE_ROOT)
         return GCD_OK;
     p->owner_node = at;
@@ -188,7 +194,7 @@ static gcd_status fold(const struct suspects_work *w, struct suspect *x, struct 
 static bool is_contained(const struct suspects_work *w, const struct suspect *x)
 {
     for (size_t i = 0; i + 1 < x->pub.path_count; i++)
-        if (suspects_is_container(gcd_graph_summary(w->g)->types[x->path[i].type].name))
+        if (!x->path[i].skipped && suspects_is_passage(w, x->path[i].node))
             return x->pub.owner_node == GCD_NODE_NONE;
     return false;
 }

@@ -74,6 +74,8 @@ void suspects_advise_statics(struct suspect_words *s);
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* Is it the list of disposable services of the service provider's root scope? */
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x);
+/* Is it a table of a database that Entity Framework keeps in memory? */
+bool suspects_is_in_memory_database(const struct suspect_words *s, const struct suspect *x);
 /* Does it tell more than the root? */
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x);
 /* "one Shop.SessionStore (Shop.dll)"; only the module. */
@@ -137,9 +139,6 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
  * known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
-/* Does X grow below its few elements?  Then each has about *RET_EACH objects of pub.own[0]. */
-bool suspects_grows_below(const struct suspect_words *s, const struct gcd_suspect *p,
-                          uint64_t *ret_each);
 /* "3,000 log scopes", for N objects of TYPE that are inside each other until somebody disposes of
  * them; false, and nothing, for other types. */
 bool suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type);

@@ -1,0 +1,127 @@
+/*
+ * Few elements of a collection with very many objects below them: what grows is there, not in the
+ * collection.  But 60 branches with 400 accounts each and six entries in each account are large and
+ * do not grow without end: so the objects count for what holds them directly.
+ */
+#include "analyze/suspects/suspects.h"
+
+#include "base/error.h"
+
+/* A collection with at most so many elements does not grow without end. */
+#define FEW_ELEMENTS 100u
+/* An object that holds so many directly does. */
+#define EACH_HAS_MANY 100u
+/* So many objects are asked for what holds them, in so many steps in all: each object of a long
+ * list is below those before it. */
+#define ASKED     256u
+#define STEPS_MAX (UINT32_C(1) << 20)
+/* Types that are counted; if there are more, none is the one. */
+#define TYPES_MAX 8u
+
+/* The program's type of which each element is, or has one inside, as Lazy<T> has;
+ * GCD_TYPE_NONE. */
+static uint32_t type_of_each(const struct suspects_work *w, const struct gcd_suspect *p)
+{
+    if (p->element.type == GCD_TYPE_NONE || w->is_own[p->element.type])
+        return p->element.type;
+    for (size_t i = 1; i < p->own_count; i++)
+        if (p->own[i].objects == p->elements)
+            return p->own[i].type;
+    return GCD_TYPE_NONE;
+}
+
+/* Has it few elements, and are most bytes in own objects of another type? */
+static bool is_deep(const struct suspects_work *w, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    uint32_t each = x->collection.kind != GCD_COLLECTION_NONE ? type_of_each(w, p) : GCD_TYPE_NONE;
+    return each != GCD_TYPE_NONE && p->own_count > 0 && p->own[0].type != w->alike[each] &&
+           p->own[0].bytes >= p->bytes / 2 && p->elements <= FEW_ELEMENTS && p->elements > 0 &&
+           p->own[0].objects / p->elements >= EACH_HAS_MANY;
+}
+
+/* Who holds the objects of one suspect. */
+struct asking {
+    uint64_t every, seen;
+    uint32_t steps, asked;
+    struct gcd_suspect_part types[TYPES_MAX];
+    size_t count;
+};
+
+/* The own type of what holds NODE directly; GCD_TYPE_NONE = nothing in suspect NUMBER. */
+static uint32_t holder_of(const struct suspects_work *w, struct asking *a, uint32_t node,
+                          uint16_t number)
+{
+    uint32_t type = w->alike[gcd_graph_node_type(w->g, node)], up = node;
+    while (++a->steps < STEPS_MAX) {
+        up = gcd_dominators_parent(w->d, up);
+        if (up >= GCD_NODE_ROOT || w->owner[up] != number)
+            return GCD_TYPE_NONE;
+        uint32_t above = gcd_graph_node_type(w->g, up);
+        if (w->is_own[above] && w->alike[above] != type)
+            return w->alike[above];
+    }
+    return GCD_TYPE_NONE;
+}
+
+static void ask(const struct suspects_work *w, struct asking *a, uint32_t node, uint16_t number)
+{
+    uint32_t type = holder_of(w, a, node, number);
+    size_t i = 0;
+    if (a->steps >= STEPS_MAX)
+        return;
+    a->asked++;
+    while (i < a->count && a->types[i].type != type)
+        i++;
+    if (i == a->count && i < TYPES_MAX)
+        a->types[a->count++] = (struct gcd_suspect_part){ .type = type };
+    if (i < TYPES_MAX)
+        a->types[i].objects++;
+}
+
+static gcd_status find_one(struct suspects_work *w, uint16_t number, struct gcd_error *err)
+{
+    struct suspect *x = &w->s->items[number - 1u];
+    struct asking a = { .every = x->pub.own[0].objects / ASKED + 1 };
+    for (uint32_t node = 0; node < w->nodes && a.steps < STEPS_MAX; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (w->owner[node] == number &&
+            w->alike[gcd_graph_node_type(w->g, node)] == x->pub.own[0].type &&
+            a.seen++ % a.every == 0)
+            ask(w, &a, node, number);
+    }
+    for (size_t i = 0; i < a.count; i++)
+        if (a.types[i].objects > a.asked / 2)
+            x->below = a.types[i].type;
+    return GCD_OK;
+}
+
+gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < w->s->count; i++) {
+        w->s->items[i].below = GCD_TYPE_NONE;
+        if (w->s->items[i].pub.kind == GCD_SUSPECT_OBJECT && is_deep(w, &w->s->items[i]))
+            GCD_TRY(find_one(w, (uint16_t)(i + 1), err));
+    }
+    return GCD_OK;
+}
+
+bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
+                         struct suspects_below *ret)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (!is_deep(w, x))
+        return false;
+    *ret = (struct suspects_below){ .owner = type_of_each(w, p),
+                                    .each = p->own[0].objects / p->elements };
+    for (size_t i = 1; i < p->own_count && x->below != w->alike[ret->owner]; i++)
+        if (p->own[i].type == x->below && p->own[i].objects > p->elements) {
+            ret->owner = x->below;
+            ret->owners = p->own[i].objects;
+            ret->each = p->own[0].objects / ret->owners;
+            break;
+        }
+    ret->grows = ret->each >= EACH_HAS_MANY;
+    return ret->each > 0;
+}

@@ -1,0 +1,209 @@
+/* The right level: what many lead to belongs to none of them, what a local variable holds is judged
+ * like all else, and objects count for what holds them directly. */
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "support/check.h"
+#include "support/pile.h"
+
+#define OBJECTS   "System.Collections.Generic.List`1[System.Object]"
+#define ROWS      "System.Collections.Generic.Dictionary`2[System.Int32,System.Object[]]"
+#define INJECTION "Microsoft.Extensions.DependencyInjection."
+#define PROVIDER  INJECTION "ServiceProvider"
+#define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
+#define ENTITY    "Microsoft.EntityFrameworkCore."
+
+static const struct gcd_suspect *first(struct answer a)
+{
+    assert_true(gcd_suspects_count(a.s) > 0);
+    return gcd_suspects_get(a.s, 0);
+}
+
+static void ends(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    if (n < k || strcmp(text + n - k, end) != 0)
+        fail_msg("%s\nends not in\n%s", text, end);
+}
+
+/* COUNT objects of TYPE in a list of OBJECTS below AT; returns the first: the others follow. */
+static uint32_t fill(struct pile *p, uint32_t at, unsigned count, const char *name)
+{
+    uint32_t array = child(p, child(p, at, OBJECTS, 32), "System.Object[]", 24 + 8 * count),
+             first_one = (uint32_t)p->node_count;
+    for (unsigned i = 0; i < count; i++)
+        child(p, array, name, 24);
+    return first_one;
+}
+
+/* A worker has an IServiceProvider or a scope.  The root scope is known by what it and its provider
+ * refer to, not by the path; before .NET 6 an engine stood for the provider. */
+static void a_scope_in_a_field(void **state)
+{
+    (void)state;
+    static const char *const makers[] = { PROVIDER,
+                                          INJECTION "ServiceLookup.DynamicServiceProviderEngine",
+                                          "Shop.Provider" };
+    for (unsigned i = 0; i < 6; i++) {
+        struct pile *p = pile_new();
+        uint32_t worker = node(p, "Shop.Worker", 24), scope = child(p, worker, SCOPE, 48);
+        static_root(p, worker, "s_worker");
+        uint32_t maker = child(p, scope, makers[i / 2], 48);
+        bool root_scope = i % 2 > 0 && i < 4;
+        if (i % 2 > 0)
+            edge(p, maker, scope);
+        fill(p, scope, 50, "Shop.Renderer");
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_int_equal(s->owner_node == worker, !root_scope);
+        assert_int_equal(s->size_only, !root_scope);
+        ends(s->sentence, root_scope ? " It is kept by the root scope of the service provider, "
+                                       "which lives as long as the program."
+                                     : " It is held by the static variable s_worker.");
+        assert_int_equal(strstr(s->advice, "Resolve Renderer from a scope") != NULL, root_scope);
+        forget(a);
+    }
+}
+
+/* A singleton that a worker reaches through the root scope, and one in a scope. */
+static void singletons(void **state)
+{
+    (void)state;
+    for (unsigned is_root = 0; is_root < 2; is_root++) {
+        struct pile *p = pile_new();
+        uint32_t worker = node(p, "Shop.Worker", 24), scope = child(p, worker, SCOPE, 48),
+                 provider = child(p, scope, PROVIDER, 48);
+        root(p, worker, GCD_ROOT_STACK, 0, "");
+        if (is_root)
+            edge(p, provider, scope);
+        uint32_t tariffs = child(p, child(p, child(p, scope, OBJECTS, 32), "System.Object[]", 48),
+                                 "Shop.Tariffs", 24);
+        fill(p, tariffs, 50, "Shop.Tariff");
+        struct answer a = ask(p, 0.5);
+        assert_int_equal(first(a)->owner_node, tariffs);
+        ends(first(a)->sentence, is_root ? " It is kept by the root scope of the service provider, "
+                                           "which lives as long as the program."
+                                         : " It belongs to a scope of the service provider that "
+                                           "nobody has disposed.");
+        forget(a);
+    }
+}
+
+static void a_database_in_memory(void **state)
+{
+    (void)state;
+    for (unsigned in_memory = 0; in_memory < 2; in_memory++) {
+        struct pile *p = pile_new();
+        uint32_t shop = node(p, "Shop.ShopDb", 24),
+                 parts = child(p, shop, ENTITY "Internal.DbContextDependencies", 48);
+        static_root(p, shop, "s_shop");
+        uint32_t table = child(p, parts,
+                               in_memory ? ENTITY
+                                   "InMemory.Storage.Internal.InMemoryTable`1[System.Int32]"
+                                         : ENTITY "Internal.Something",
+                               48),
+                 rows = child(p, child(p, table, ROWS, 32), ROWS "+Entry[]", 24 + 24 * 50);
+        for (unsigned i = 0; i < 50; i++)
+            child(p, rows, "System.Object[]", 100);
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_int_equal(s->owner_node == shop, !in_memory);
+        assert_string_equal(s->place, in_memory ? "in-memory database" : "ShopDb");
+        if (in_memory)
+            ends(s->sentence, " It is a table of an in-memory database of Entity Framework, which "
+                              "lives as long as the program.");
+        forget(a);
+    }
+}
+
+/* Main never returns, and nothing tells that it is Main: what its variable holds is large, no more.
+ * What waits at an await is no variable of a stack. */
+static void what_a_local_variable_holds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *label, *advice;
+    } rows[] = {
+        { "Shop.Shell", "",
+          "If it grows, look in Shell for why it still keeps View objects. The method that holds "
+          "it "
+          "in a local variable frees it when it returns: see which with dotnet-stack report." },
+        { "Shop.Shell", "12 (shop) in Shop.Program.Main",
+          "If it grows, look in Shell for why it still keeps View objects. The method that holds "
+          "it "
+          "in a local variable frees it when it returns." },
+        { "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>."
+          "AsyncStateMachineBox<Shop.Program.<Main>d__0>",
+          "", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t shell = node(p, rows[i].type, 24);
+        p->roots[p->root_count++] = (struct gcd_root){ .node = shell,
+                                                       .kind = GCD_ROOT_STACK,
+                                                       .name = "",
+                                                       .class_name = "",
+                                                       .label = rows[i].label };
+        for (unsigned k = 0; k < 50; k++)
+            child(p, shell, "Shop.View", 100);
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_true(s->size_only);
+        if (rows[i].advice != NULL)
+            assert_string_equal(s->advice, rows[i].advice);
+        assert_int_equal(strstr(s->advice, "local variable") != NULL, rows[i].advice != NULL);
+        forget(a);
+    }
+}
+
+/* Ten branches with accounts, and entries in these.  Many entries in each branch are no
+ * accumulation if they are in many accounts. */
+static void what_few_elements_have_below(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned accounts, entries;
+        const char *what, *advice;
+    } rows[] = {
+        { 40, 6, "400 Account in 10 Branch, about 6 Entry in each",
+          "If it grows, look in Bank for what adds to it and never removes." },
+        { 2, 120, "20 Account in 10 Branch, about 120 Entry in each",
+          "Look in Account for what adds Entry objects and never lets go of them." },
+        { 2, 99, "20 Account in 10 Branch, about 99 Entry in each",
+          "If it grows, look in Bank for what adds to it and never removes." },
+        /* one in each is the branch's own */
+        { 1, 120, "10 Branch, about 120 Entry in each",
+          "Look in Branch for what adds Entry objects and never lets go of them." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t bank = node(p, "Shop.Bank", 24);
+        static_root(p, bank, "s_bank");
+        uint32_t branch = fill(p, bank, 10, "Shop.Branch");
+        for (unsigned k = 0; k < 10; k++) {
+            uint32_t account = fill(p, branch + k, rows[i].accounts, "Shop.Account");
+            for (unsigned m = 0; m < rows[i].accounts; m++) {
+                uint32_t entry = fill(p, account + m, rows[i].entries, "Shop.Entry");
+                for (unsigned e = 0; e < rows[i].entries; e++)
+                    child(p, entry + e, "System.String", 60);
+            }
+        }
+        struct answer a = ask(p, 0.5);
+        assert_string_equal(first(a)->what, rows[i].what);
+        assert_string_equal(first(a)->advice, rows[i].advice);
+        forget(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scope_in_a_field),
+        cmocka_unit_test(singletons),
+        cmocka_unit_test(a_database_in_memory),
+        cmocka_unit_test(what_a_local_variable_holds),
+        cmocka_unit_test(what_few_elements_have_below),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
