@@ -888,6 +888,27 @@ static void who_is_behind(void **state)
     forget(a);
 }
 
+/* An object that others hold, too, has the timer: what the context of its start keeps is not what
+ * the timer is for, however heavy it is. */
+static void what_was_only_captured(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t all = node(p, "Shop.Scheduler", 24), first = (uint32_t)p->node_count + 1;
+    static_root(p, all, "s_all");
+    put_timers(p, 1000, 24);
+    for (uint32_t i = first; i < first + 3000; i += 3) {
+        edge(p, all, i + 2); /* the job */
+        child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", 5000);
+    }
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob",
+           "1,000 timers are set, all for PollJob. They keep");
+    assert_non_null(
+        strstr(first_of(a, GCD_SUSPECT_TIMERS)->sentence, ", mostly by way of Request."));
+    forget(a);
+}
+
 /* An object is not behind itself. */
 static void who_refers_to_itself(void **state)
 {
@@ -1355,6 +1376,7 @@ int main(void)
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind),
         cmocka_unit_test(what_is_heaviest),
+        cmocka_unit_test(what_was_only_captured),
         cmocka_unit_test(who_refers_to_itself),
         cmocka_unit_test(who_awaits_a_delay),
         cmocka_unit_test(a_large_finding_replaces_its_objects),

@@ -56,6 +56,59 @@ static void a_channel_is_one_suspect(void **state)
     }
 }
 
+/* One of twelve channels is full: its reader is too slow, not the size of a cache.  If many are
+ * full, or there are few, each is large like all else. */
+static void one_full_channel(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned all, full;
+        bool bounded, found;
+    } rows[] = { { 12, 1, false, true },
+                 { 12, 3, true, true },
+                 { 12, 4, false, false },
+                 { 3, 1, false, true },
+                 { 2, 1, false, false } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t desk = node(p, "Shop.Desk", 24);
+        static_root(p, desk, "s_desk");
+        for (unsigned k = 0; k < rows[i].all; k++) {
+            uint32_t client = child(p, desk, "Shop.Client", 24);
+            uint32_t channel =
+                child(p, client,
+                      rows[i].bounded ? "System.Threading.Channels.BoundedChannel`1[Shop.Order]"
+                                      : "System.Threading.Channels.UnboundedChannel`1[Shop.Order]",
+                      88);
+            if (rows[i].bounded) { /* a deque */
+                uint32_t items = child(p,
+                                       child(p, channel,
+                                             "System.Collections.Generic.Deque`1["
+                                             "Shop.Order]",
+                                             32),
+                                       "Shop.Order[]", k < rows[i].full ? 24 + 8 * 500 : 56);
+                for (unsigned m = 0; m < (k < rows[i].full ? 400 : 4); m++)
+                    child(p, items, "Shop.Order", 100);
+            } else {
+                add_queue(p, channel, 1, k < rows[i].full ? 400 : 4);
+            }
+        }
+        struct answer a = ask(p, 0.1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        char said[100];
+        snprintf(said, sizeof said,
+                 " Only %u of %u Client objects %s full; the others are nearly "
+                 "empty.",
+                 rows[i].full, rows[i].all, rows[i].full == 1 ? "is" : "are");
+        if ((strstr(s->sentence, said) != NULL) != rows[i].found)
+            fail_msg("%zu: %s", i, s->sentence);
+        assert_int_equal(s->size_only, !rows[i].found);
+        assert_int_equal(strstr(s->advice, "CreateBounded") != NULL,
+                         rows[i].found && !rows[i].bounded);
+        forget(a);
+    }
+}
+
 #define CACHING  "Microsoft.Extensions.Caching.Memory."
 #define CACHED   CONCURRENT "ConcurrentDictionary`2"
 #define OF_CACHE "[System.String," CACHING "CacheEntry]"
@@ -426,6 +479,7 @@ static void a_sparse_array_counts_as_its_collection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_full_channel),
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),

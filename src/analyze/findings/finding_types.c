@@ -35,7 +35,7 @@ bool findings_is_named(const char *name, const char *space, const char *last)
     const char *p = in_space ? name + n : name;
     if ((!in_space && strncmp(name, last, k) != 0) || suspects_is_array(name))
         return false; /* the first, because most types are of a program */
-    for (;;) { /* outer types */
+    for (;;) {        /* outer types */
         size_t end = strcspn(p, "+.`[<");
         const char *next = after_arguments(p + end);
         if (*next != '+' && *next != '.')
@@ -129,8 +129,11 @@ gcd_status findings_classify(struct findings *f, struct gcd_error *err)
         const struct gcd_type *t = &f->types[i];
         if (t->objects == 0)
             continue;
-        f->traits[i] = (uint8_t)((waits(t->name) ? FINDING_RUNS : 0) |
-                                 (is_skipped(t->name) ? FINDING_SKIP : 0));
+        f->traits[i] =
+            (uint8_t)((waits(t->name) ? FINDING_RUNS : 0) |
+                      (is_skipped(t->name) ? FINDING_SKIP : 0) |
+                      (strcmp(t->name, "System.Threading.ExecutionContext") == 0 ? FINDING_FLOW
+                                                                                 : 0));
         for (size_t r = 0; findings_rule(r) != NULL && f->rule[i] == 0; r++)
             if (findings_rule(r)->is_type(t))
                 f->rule[i] = (uint8_t)(r + 1);
@@ -175,6 +178,7 @@ bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_ki
 
 struct search {
     const struct findings *f;
+    uint8_t without; /* traits of objects that are not met */
     uint32_t nodes[WHO_NODES];
     bool exclusive[WHO_NODES]; /* only the first node keeps it alive */
     size_t n;
@@ -226,7 +230,7 @@ static void meet(struct search *s, size_t at, uint32_t node)
 {
     uint32_t type = gcd_graph_node_type(s->f->w->g, node);
     bool own = (s->f->traits[type] & FINDING_OWN) != 0, exclusive;
-    if (is_known(s, node))
+    if (is_known(s, node) || (s->f->traits[type] & s->without) != 0)
         return;
     exclusive = is_exclusive(s, node);
     if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) &&
@@ -251,9 +255,11 @@ static void meet(struct search *s, size_t at, uint32_t node)
     }
 }
 
-static struct search search_from(const struct findings *f, uint32_t node, bool whole)
+static struct search search_from(const struct findings *f, uint32_t node, bool whole,
+                                 uint8_t without)
 {
     struct search s = { .f = f,
+                        .without = without,
                         .nodes = { node },
                         .exclusive = { true },
                         .n = 1,
@@ -271,17 +277,27 @@ static struct search search_from(const struct findings *f, uint32_t node, bool w
     return s;
 }
 
+/* Does it have the lambdas of a class that use no variables?  All of them share one object. */
+static bool is_without_variables(const char *name)
+{
+    const char *c = strstr(name, "<>c");
+    return c != NULL ? strncmp(c, "<>c__Display", 12) != 0 : strstr(name, "_Closure$__") != NULL;
+}
+
 uint32_t findings_who(const struct findings *f, uint32_t node)
 {
     if (findings_has(f, node, FINDING_OWN))
         return gcd_graph_node_type(f->w->g, node);
-    struct search s = search_from(f, node, false);
+    struct search s = search_from(f, node, false, FINDING_FLOW);
+    if (s.who == GCD_TYPE_NONE &&
+        (s.shared == GCD_TYPE_NONE || is_without_variables(f->types[s.shared].name)))
+        s = search_from(f, node, false, 0);
     return s.who != GCD_TYPE_NONE ? s.who : s.shared != GCD_TYPE_NONE ? s.shared : s.first;
 }
 
 uint32_t findings_heaviest(const struct findings *f, uint32_t node, uint64_t *ret_bytes)
 {
-    struct search s = search_from(f, node, true);
+    struct search s = search_from(f, node, true, 0);
     *ret_bytes = s.heaviest_bytes;
     return s.heaviest;
 }

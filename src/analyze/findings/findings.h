@@ -48,6 +48,7 @@ struct finding_rule {
 /* the search skips it: it links the objects of a rule, or is shared by everything */
 #define FINDING_SKIP 2u
 #define FINDING_RUNS 4u /* what a task runs when it completes */
+#define FINDING_FLOW 8u /* an ExecutionContext: where the work was started, not what it is for */
 
 /* Kinds of roots, one bit each, for objects where that matters. */
 #define FINDING_IN_HANDLE 1u

@@ -59,6 +59,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(suspects_merge(w, err));
     GCD_TRY(suspects_find_settled(w, err));
     GCD_TRY(suspects_find_below(w, err));
+    GCD_TRY(suspects_find_siblings(w, err));
     for (size_t i = 0; i < s->count; i++) {
         s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));

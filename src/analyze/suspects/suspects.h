@@ -123,6 +123,9 @@ struct suspect {
     /* OBJECT, a collection of few elements: the own type whose objects hold most of those of
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
+    /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
+     * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
+    uint64_t siblings, full_siblings;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
@@ -288,6 +291,8 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_thread_locals(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have no young element. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
+/* suspects_siblings.c: full channels among empty ones. */
+gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_below.c: what holds most of the objects in collections of few elements; what that means
  * for X.  False: nothing worth a word. */
 gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err);

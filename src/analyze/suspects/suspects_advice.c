@@ -254,6 +254,12 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     return true;
 }
 
+static bool is_bounded(const struct suspects_work *w, uint32_t channel)
+{
+    return gcd_text_begins(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, channel)].name,
+                           "System.Threading.Channels.BoundedChannel");
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     const struct growth grows = growth_of(x->collection.kind);
@@ -277,6 +283,16 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, "Look for a += without its -= in ");
         suspects_put_where(s, x->pub.own[0].type);
         suspects_put(s, ".");
+        return;
+    }
+    if (x->siblings > 0) {
+        put_look_for(s, &x->pub, true);
+        suspects_put(s,
+                     "what takes elements out of it: it has ended, waits, or is too slow, while "
+                     "those of the others keep up.%s",
+                     is_bounded(s->w, x->collection.node)
+                         ? ""
+                         : " Give it a limit, as Channel.CreateBounded does.");
         return;
     }
     enum gcd_collection_kind kind = x->collection.kind;

@@ -373,6 +373,17 @@ static void put_kept(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ".");
 }
 
+/* " Only 1 of 12 Shop.Subscription objects is full; the others are nearly empty." */
+static void put_siblings(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, " Only ");
+    suspects_put_number(s, x->full_siblings);
+    suspects_put(s, " of ");
+    suspects_put_typed(s, x->siblings, x->pub.owner);
+    suspects_put(s, x->full_siblings == 1 ? " is full; the others are nearly empty."
+                                          : " are full; the others are nearly empty.");
+}
+
 void suspects_say_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -397,6 +408,8 @@ void suspects_say_object(struct suspect_words *s, const struct suspect *x)
         else
             suspects_put_held_by(s, x, "It is");
     }
+    if (x->siblings > 0)
+        put_siblings(s, x);
     if (!names_own(s, x))
         suspects_put_own(s, p);
 }
