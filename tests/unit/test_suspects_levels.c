@@ -90,6 +90,68 @@ static void singletons(void **state)
     }
 }
 
+#define FOR_GOOD " in the service provider and lives as long as the program."
+
+/* The nearest path comes from a timer; the service provider keeps the worker, the store, or
+ * neither. */
+static void what_is_registered(void **state)
+{
+    (void)state;
+    static const char *const ends_with[] = {
+        " It is held by the static variable s_timers.",
+        " It is held by Worker, which is registered" FOR_GOOD, " It is registered" FOR_GOOD,
+        " It is held by the static variable Shop.App.Timers."
+    };
+    for (unsigned i = 0; i < 4; i++) {
+        struct pile *p = pile_new();
+        uint32_t timers = node(p, "System.Threading.TimerQueue[]", 24),
+                 worker = child(p, timers, "Shop.Worker", 24),
+                 store = child(p, worker, "Shop.Store", 24);
+        static_root(p, timers, "s_timers");
+        if (i == 3) {
+            p->roots[0].class_name = "Shop.App";
+            p->roots[0].label = "Shop.App.Timers";
+        }
+        uint32_t at = node(p, "System.Far", 24);
+        root(p, at, GCD_ROOT_STACK, 0, "");
+        for (unsigned k = 0; k < 4; k++)
+            at = child(p, at, "System.Far", 24);
+        uint32_t site = child(p, at, INJECTION "ServiceLookup.ConstructorCallSite", 48);
+        if (i > 0)
+            edge(p, site, i == 1 ? worker : store);
+        fill(p, store, 50, "Shop.Order");
+        struct answer a = ask(p, 0.5);
+        assert_int_equal(first(a)->owner_node, store);
+        ends(first(a)->sentence, ends_with[i]);
+        forget(a);
+    }
+}
+
+/* A list of timers of the framework leads to a call that waits; a variable of the program says more
+ * itself. */
+static void what_a_call_holds(void **state)
+{
+    (void)state;
+    for (unsigned own = 0; own < 2; own++) {
+        struct pile *p = pile_new();
+        uint32_t timers = node(p, "System.Threading.TimerQueue[]", 24),
+                 call = child(p, timers,
+                              "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System."
+                              "Int32>.AsyncStateMachineBox<Shop.Program.<Main>d__0>",
+                              24),
+                 store = child(p, call, "Shop.Store", 24);
+        static_root(p, timers, "s_timers");
+        p->roots[0].class_name = own ? "Shop.App" : "System.Threading.TimerQueue";
+        p->roots[0].label = own ? "Shop.App.Timers" : "System.Threading.TimerQueue.Instances";
+        fill(p, store, 50, "Shop.Order");
+        struct answer a = ask(p, 0.5);
+        ends(first(a)->sentence, own ? " It is held by the static variable Shop.App.Timers."
+                                     : " It is held by a call of Program.Main, which has "
+                                       "not ended.");
+        forget(a);
+    }
+}
+
 static void a_database_in_memory(void **state)
 {
     (void)state;
@@ -201,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scope_in_a_field),
         cmocka_unit_test(singletons),
+        cmocka_unit_test(what_is_registered),
+        cmocka_unit_test(what_a_call_holds),
         cmocka_unit_test(a_database_in_memory),
         cmocka_unit_test(what_a_local_variable_holds),
         cmocka_unit_test(what_few_elements_have_below),

@@ -135,6 +135,9 @@ void suspects_say_continuations(struct suspect_words *s, const struct suspect *x
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");
     suspects_put_held_by(s, x, "The task is");
+    /* a lambda does not tell what its variables keep */
+    if (x->pub.held_count > 0 && suspects_is_lambda(s, x->pub.held[0].type) && x->pub.own_count > 0)
+        suspects_put_own(s, &x->pub);
 }
 
 void suspects_advise_continuations(struct suspect_words *s, const struct suspect *x)

@@ -60,6 +60,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(suspects_find_settled(w, err));
     GCD_TRY(suspects_find_below(w, err));
     GCD_TRY(suspects_find_siblings(w, err));
+    GCD_TRY(suspects_find_registered(w, err));
     for (size_t i = 0; i < s->count; i++) {
         s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
@@ -227,6 +228,7 @@ static void work_done(struct suspects_work *w)
     gcd_mem_free(w->alloc, w->is_own, w->types);
     gcd_mem_free(w->alloc, w->alike, w->types * sizeof *w->alike);
     gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
+    gcd_mem_free(w->alloc, w->registered, w->words * sizeof *w->registered);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);
     gcd_mem_free(w->alloc, w->owned, w->owned_room * sizeof *w->owned);

@@ -219,6 +219,9 @@ struct suspects_work {
     uint32_t *alike;
     /* one bit per node: an internal object of a suspected collection; NULL = there is none */
     uint64_t *inside;
+    /* one bit per node: the program's own, and registered in a service provider as the only object
+     * of its service; NULL = none is */
+    uint64_t *registered;
     /* one bit per node: only the finalizer queue holds it; NULL = the queue is empty */
     uint64_t *waiting;
     size_t words;
@@ -312,6 +315,8 @@ bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_susp
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);
+/* w->registered. */
+gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *err);
 /* Is NODE such an object, or a database in memory, to which many lead that do not hold its content?
  * A scope that is not the root scope is none: who leads to it holds its services. */
 bool suspects_is_passage(const struct suspects_work *w, uint32_t node);

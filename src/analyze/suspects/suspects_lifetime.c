@@ -3,6 +3,9 @@
 
 #include <gcdumpc/unstable/static_names.h>
 
+#include "base/error.h"
+#include "base/mem.h"
+
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
 #define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
 /* Classes of services have fewer fields. */
@@ -103,6 +106,44 @@ bool suspects_is_plumbing(const char *name)
     return false;
 }
 
+static bool is_call_site(const char *name)
+{
+    static const char end[] = "CallSite";
+    size_t n = strlen(name);
+    return gcd_text_begins(name, INJECTION "ServiceLookup.") && n >= sizeof end - 1 &&
+           strcmp(name + n - (sizeof end - 1), end) == 0;
+}
+
+/* A call site keeps the only object of its service, once that is made.  A shortest path often goes
+ * through a timer or a socket instead, which says nothing. */
+gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *err)
+{
+    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
+    bool any = false;
+    uint8_t *is_site = gcd_mem_new_array(w->alloc, w->types, sizeof *is_site);
+    if (is_site == NULL)
+        return gcd_fail_nomem(err, "looking for services");
+    for (uint32_t i = 0; i < w->types; i++) {
+        is_site[i] = is_call_site(types[i].name);
+        any |= is_site[i] && types[i].objects > 0;
+    }
+    gcd_status st = GCD_OK;
+    if (any &&
+        (w->registered = gcd_mem_new_array(w->alloc, w->words, sizeof *w->registered)) == NULL)
+        st = gcd_fail_nomem(err, "looking for services");
+    for (uint32_t node = 0; node < w->nodes && any && st == GCD_OK; node++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            st = suspects_check(w, err);
+        for (size_t i = 0; i < n && is_site[gcd_graph_node_type(w->g, node)]; i++)
+            if (w->is_own[gcd_graph_node_type(w->g, edges[i])])
+                bits_set(w->registered, edges[i]);
+    }
+    gcd_mem_free(w->alloc, is_site, w->types);
+    return st;
+}
+
 /* The step of the owner, else of the object. */
 static size_t owner_step(const struct gcd_suspect *p)
 {
@@ -175,11 +216,59 @@ bool suspects_is_in_memory_database(const struct suspect_words *s, const struct 
     return m != NULL && gcd_text_begins(m->type, IN_MEMORY);
 }
 
+/* " It is held by Shop.Feed, which is registered in the service provider ...": of what is on the
+ * path to the owner at step END, the nearest that is.  False: nothing is. */
+static bool put_registered(struct suspect_words *s, const struct gcd_suspect *p, size_t end,
+                           const char *subject)
+{
+    size_t i = end + 1;
+    while (i > 0 && (p->path[i - 1].skipped || p->path[i - 1].repeats > 1 ||
+                     !bits_get(s->w->registered, p->path[i - 1].node)))
+        i--;
+    if (i == 0)
+        return false;
+    suspects_put(s, " %s is ", subject);
+    if (i <= end) {
+        suspects_put(s, "held by ");
+        suspects_put_type(s, p->path[i - 1].type);
+        suspects_put(s, ", which is ");
+    }
+    suspects_put(s, "registered in the service provider and lives as long as the program.");
+    return true;
+}
+
+/* " It is held by a call of Shop.Program.Main, which has not ended": the nearest above step END, if
+ * the root is a variable of the framework, which only leads to what waits. */
+static bool put_waiting(struct suspect_words *s, const struct gcd_suspect *p, size_t end,
+                        const char *subject)
+{
+    size_t i = end;
+    const struct gcd_root *root =
+        p->root != SIZE_MAX ? &gcd_graph_summary(s->w->g)->roots[p->root] : NULL;
+    /* without its class it may be the program's */
+    if (root == NULL || gcd_root_group(root) != GCD_GROUP_STATICS || root->class_name[0] == '\0' ||
+        suspects_is_own_static(s->w, p->root))
+        return false;
+    while (i > 0 && (p->path[i - 1].skipped || !suspects_is_call(s, p->path[i - 1].type)))
+        i--;
+    if (i == 0)
+        return false;
+    suspects_put(s, " %s is held by a call of ", subject);
+    suspects_put_where(s, p->path[i - 1].type);
+    suspects_put(s, ", which has not ended.");
+    return true;
+}
+
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject)
 {
     const struct gcd_suspect *p = &x->pub;
     size_t step = 0;
     const struct marker *m = find_marker(s, p, owner_step(p), &step);
+    if (m == NULL && s->w->registered != NULL && p->owner_node != GCD_NODE_NONE &&
+        !suspects_in_own_static(s->w, p) && put_registered(s, p, owner_step(p), subject))
+        return;
+    if (m == NULL && p->owner_node != GCD_NODE_NONE && put_waiting(s, p, owner_step(p), subject))
+        return;
     if (m != NULL)
         suspects_put(s, " %s%s", subject, text_of(s, p, m, step));
     if (m == NULL || suspects_in_own_static(s->w, p)) {
