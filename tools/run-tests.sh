@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in a release build
 #     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (6); it runs beside live if both are wanted
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (4); it runs beside live if both are wanted
 #
 # GCDUMPC_LONG=1: more of what rarely finds anything: every recording in every format, more failing calls, more losses, what fixed versions of other
 # programs refuse; and with sanitizers every test, at more positions.
@@ -137,8 +137,11 @@ start_sanitizers_build() {
     targets=
     if wanted sanitizers || wanted live; then targets='tests_unit tests_sweep tests_cli'; fi
     if wanted fuzz; then targets="$targets tests_libfuzzer"; fi
-    before=idle
-    run_build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -gline-tables-only' \
+    before=idle linker=
+    # a third of the time for 200 programs with the whole library: 60 s of processor time less (measured)
+    if command -v ld.lld >/dev/null; then linker=-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld; fi
+    # shellcheck disable=SC2086
+    run_build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O2 -gline-tables-only' $linker \
         -DCMAKE_C_COMPILER_LAUNCHER= -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON &
     building=$! before=
 }
@@ -183,7 +186,7 @@ stage_sanitizers() {
 
 # One job more than processors, so that none is idle near the end.
 start_fuzz() {
-    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-6}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-4}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
 }
 
