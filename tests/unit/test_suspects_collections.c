@@ -132,8 +132,14 @@ static void a_cache_with_a_limit_is_a_note(void **state)
         bool image, note;
         const char *said;
     } cases[] = {
-        { { 0 }, false, false, "within its limit, which only a memory image shows (--direct). If" },
-        { { INT64_MIN }, true, false, "A cache may be full and within its limit. If it grows, " },
+        { { 0 },
+          false,
+          false,
+          "within its limit, which a process (leaks --direct) or a core file " },
+        { { INT64_MIN },
+          true,
+          false,
+          "A cache may be full and within its limit, which a process " },
         { { -1, 40 }, true, false, "It has no SizeLimit. If it grows, look" },
         { { 5000, 4711 },
           true,

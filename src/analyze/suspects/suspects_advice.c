@@ -231,8 +231,9 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     uint32_t cache = x->collection.node;
     if (!number_in(s->w, part_named(s->w, cache, CACHING "MemoryCacheOptions"), "_sizeLimit",
                    &limit)) {
-        suspects_put(s, "A cache may be full and within its limit%s. ",
-                     s->w->o->number != NULL ? "" : ", which only a memory image shows (--direct)");
+        suspects_put(s,
+                     "A cache may be full and within its limit, which a process (leaks --direct) "
+                     "or a core file shows, but no recording. ");
         return false;
     }
     if (limit == UINT64_MAX) {
