@@ -9,21 +9,47 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
+#include "base/text.h"
 
-/* A suspect has grown if it has at least one part in this many of the growth of the heap. */
+/* A suspect has grown if it has at least one part in this many of the growth of the heap, */
 #define WORTH_GROWTH 10u
+/* of the heap itself, because every heap varies a little, */
+#define WORTH_HEAP 100u
+/* but if there are more of the program's own objects by such a part, any bytes above the threshold
+ * of suspects: a slow leak in a large heap. */
+#define WORTH_OBJECTS 10u
+/* What has come explains a suspect, or is not explained by one, with so large a part. */
+#define MOST(n) ((n) / 2)
 
+/* With so large a part of the heap its growth must be explained. */
+#define SAID_GROWTH 20u
+
+static const struct answer_column growth_columns[] = {
+    FIELD("sentence", ANSWER_TEXT),      FIELD("advice", ANSWER_TEXT),
+    FIELD("evidence", ANSWER_TEXT),      FIELD("owner", ANSWER_TEXT),
+    FIELD("field", ANSWER_TEXT),         FIELD("type", ANSWER_TEXT),
+    FIELD("count_before", ANSWER_COUNT), FIELD("count_after", ANSWER_COUNT),
+    FIELD("bytes", ANSWER_BYTES),        FIELD("growth_share", ANSWER_SHARE),
+};
+const struct answer_shape answer_growth_shape = ANSWER_SHAPE(growth_columns);
+
+/* What can be told again of a suspect, or a note, of the older dump. */
 struct place {
     enum gcd_suspect_kind kind;
     char *name;
     size_t name_bytes;
     uint64_t bytes;
+    uint64_t elements; /* UINT64_MAX = unknown, or no collection */
+    uint64_t owned;    /* of these elements nothing else holds so many */
 };
 
 /* How a suspect has grown. */
@@ -34,16 +60,20 @@ struct growth {
     uint64_t objects[2]; /* of that type, in the older and in the newer heap */
     uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
     double share;        /* of the growth of the heap; 0 = the heap has grown by less */
-    bool worth;          /* a tenth of that growth, or any if the heap has not grown */
+    bool same_elements;  /* it grew without more elements or objects of that type */
+    bool worth;
 };
 
 struct answer_older {
     struct gcd_alloc alloc;
     struct gcd_diff *types;
+    uint64_t come_bytes; /* of all types of which there are more bytes */
     struct place *places;
     size_t place_count, place_room;
-    uint64_t heap_bytes[2];
+    uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
+    struct gcd_tree_diff *paths;      /* NULL = not compared here */
+    struct answer_come come;          /* OWNER NULL = there is no such answer */
     const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
     struct growth *growths;
     size_t *order, growth_count;
@@ -60,6 +90,7 @@ void answer_older_free(struct answer_older *o)
     gcd_mem_free(&alloc, o->growths, o->growth_count * sizeof *o->growths);
     gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
     gcd_diff_free(o->types);
+    gcd_tree_diff_free(o->paths);
     gcd_mem_free(&alloc, o, sizeof *o);
 }
 
@@ -85,10 +116,54 @@ static gcd_status add_types(struct answer_older *o, const struct gcd_session *s,
     return st;
 }
 
+/* Adds the paths of S, unless some of its roots are a guess: then O has none. */
+static gcd_status add_paths(struct answer_older *o, struct gcd_session *s, struct gcd_error *err)
+{
+    struct answer_of_tree of = { .session = s, .names = gcd_session_names(s) };
+    struct gcd_merged_tree_options options = { .paths = NULL };
+    struct gcd_merged_tree *tree = NULL;
+    if (o->paths == NULL)
+        return GCD_OK;
+    GCD_TRY(gcd_session_paths(s, NULL, &options.paths, err));
+    if (gcd_paths_pseudo_roots(options.paths) > 0) {
+        gcd_tree_diff_free(o->paths);
+        o->paths = NULL;
+        return GCD_OK;
+    }
+    GCD_TRY(gcd_session_merge(s, NULL, &options, &tree, err));
+    of.tree = tree;
+    gcd_status st = answer_tree_add(o->paths, &of, err);
+    gcd_merged_tree_free(tree);
+    return st;
+}
+
+/* UINT64_MAX = no collection */
+static uint64_t elements_of(const struct gcd_suspect *s)
+{
+    return s->collection != NULL ? s->elements : UINT64_MAX;
+}
+
+/* The elements that nothing else holds; those of a small type may not be told. */
+static uint64_t owned_by(const struct gcd_suspect *s)
+{
+    uint64_t owned = 0;
+    for (size_t i = 0; i < s->held_count; i++)
+        if (s->held[i].type == s->element.type)
+            owned = s->held[i].objects;
+    for (size_t i = 0; i < s->content_count; i++)
+        if (s->content[i].type == s->element.type)
+            owned = s->content[i].objects;
+    return owned;
+}
+
 static gcd_status add_place(struct answer_older *o, const struct gcd_suspect *s,
                             struct gcd_error *err)
 {
-    struct place p = { .kind = s->kind, .name_bytes = strlen(s->place) + 1, .bytes = s->bytes };
+    struct place p = { .kind = s->kind,
+                       .name_bytes = strlen(s->place) + 1,
+                       .bytes = s->bytes,
+                       .elements = elements_of(s),
+                       .owned = owned_by(s) };
     if (gcd_vec_reserve(&o->alloc, &o->places, &o->place_room, o->place_count + 1,
                         sizeof *o->places, SIZE_MAX))
         p.name = gcd_mem_strndup(&o->alloc, s->place, p.name_bytes - 1);
@@ -98,8 +173,14 @@ static gcd_status add_place(struct answer_older *o, const struct gcd_suspect *s,
     return GCD_OK;
 }
 
-gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_suspects *suspects,
-                            struct answer_older **ret, struct gcd_error *err)
+static uint64_t own_bytes_of(const struct gcd_suspects *s)
+{
+    uint64_t heap = gcd_suspects_heap_bytes(s), observed = gcd_suspects_observed_bytes(s);
+    return heap > observed ? heap - observed : 0;
+}
+
+gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects *suspects,
+                            bool paths, struct answer_older **ret, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     struct answer_older *o = *ret = gcd_mem_new(&alloc, sizeof *o);
@@ -107,11 +188,17 @@ gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_su
         return gcd_fail_nomem(err, "comparing suspects");
     o->alloc = alloc;
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
+    o->own_bytes[0] = own_bytes_of(suspects);
     o->complete[0] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(gcd_diff_new(NULL, &o->types, err));
     GCD_TRY(add_types(o, older, err));
+    if (paths)
+        GCD_TRY(gcd_tree_diff_new(NULL, &o->paths, err));
+    GCD_TRY(add_paths(o, older, err));
     for (size_t i = 0; i < gcd_suspects_count(suspects); i++)
         GCD_TRY(add_place(o, gcd_suspects_get(suspects, i), err));
+    for (size_t i = 0; i < gcd_suspects_note_count(suspects); i++)
+        GCD_TRY(add_place(o, gcd_suspects_note(suspects, i), err));
     return GCD_OK;
 }
 
@@ -138,10 +225,93 @@ static const struct gcd_diff_row *row_of(const struct answer_older *o, const cha
     return NULL;
 }
 
+static uint64_t more(uint64_t before, uint64_t now)
+{
+    return now > before ? now - before : 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static const struct place *place_of(const struct answer_older *o, const struct gcd_suspect *s)
+{
+    for (size_t i = 0; i < o->place_count; i++)
+        if (o->places[i].kind == s->kind && strcmp(o->places[i].name, s->place) == 0)
+            return &o->places[i];
+    return NULL;
+}
+
+/*
+ * At most so many bytes of S are new: what it has of a type cannot have come if the heap has no
+ * more of that type than before.  The rest of what it keeps alive was there, and was held by
+ * something else, too.
+ */
+static uint64_t new_bytes(const struct answer_older *o, const struct gcd_session *newer,
+                          const struct gcd_suspect *s)
+{
+    uint64_t sum = 0, told = 0, come = 0;
+    if (gcd_suspect_kind_is_free(s->kind))
+        return UINT64_MAX;
+    for (size_t i = 0; i < s->content_count; i++) {
+        const char *name = gcd_names_plain(gcd_session_names(newer), s->content[i].type);
+        const struct gcd_diff_row *row = row_of(o, name);
+        uint64_t type = row != NULL ? more(row->sums[0].bytes, row->sums[1].bytes) : 0;
+        gcd_add_saturating(&sum, least(s->content[i].bytes, type));
+        gcd_add_saturating(&told, s->content[i].bytes);
+        gcd_add_saturating(&come, type);
+    }
+    gcd_add_saturating(&sum, least(more(told, s->bytes), more(come, o->come_bytes)));
+    return sum;
+}
+
+/* Without what moved to S when other holders of its elements let go of them: all elements count as
+ * if nothing else held them, in both dumps. */
+static uint64_t without_moved(const struct place *before, const struct gcd_suspect *s,
+                              uint64_t grown)
+{
+    uint64_t elements = elements_of(s), owned = owned_by(s);
+    if (before->elements == UINT64_MAX || elements == UINT64_MAX || owned == 0 ||
+        before->elements == 0 || elements == 0 ||
+        (double)owned / (double)elements <= (double)before->owned / (double)before->elements)
+        return grown;
+    double each = (double)s->bytes / (double)owned,
+           was = before->owned > 0 ? (double)before->bytes / (double)before->owned : each,
+           come = each * (double)elements - was * (double)before->elements;
+    return come <= 0 ? 0 : come < (double)grown ? (uint64_t)come : grown;
+}
+
+/* Does a static variable of the framework hold S, in which nothing is the program's own?  Tables of
+ * the runtime, and its caches. */
+static bool is_internal(const struct gcd_session *newer, const struct gcd_origins *origins,
+                        const struct gcd_suspect *s)
+{
+    const struct gcd_summary *f = gcd_graph_summary(gcd_session_graph(newer));
+    if (s->owner != GCD_TYPE_NONE || s->own_count > 0 || s->root == SIZE_MAX)
+        return false;
+    const struct gcd_root *r = &f->roots[s->root];
+    return r->class_name[0] != '\0' &&
+           gcd_origins_of_name(origins, r->class_name) == GCD_ORIGIN_FRAMEWORK;
+}
+
+/* Is the growth G of S worth a word? */
+static bool is_worth(const struct answer_older *o, const struct gcd_origins *origins,
+                     const struct growth *g)
+{
+    uint64_t all = more(o->own_bytes[0], o->own_bytes[1]),
+             come = more(g->objects[0], g->objects[1]);
+    bool own = g->type != GCD_TYPE_NONE && gcd_origins_get(origins, g->type) == GCD_ORIGIN_OWN &&
+               come > 0 && come >= g->objects[0] / WORTH_OBJECTS;
+    uint64_t floor = own ? ANSWER_GROWN_BYTES : o->heap_bytes[1] / WORTH_HEAP;
+    return g->grown > 0 && g->grown >= all / WORTH_GROWTH && g->grown >= floor;
+}
+
 static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
-                                 const struct gcd_suspect *s)
+                                 const struct gcd_origins *origins, const struct gcd_suspect *s)
 {
     struct growth g = { .type = type_of_many(s), .bytes = s->bytes };
+    const struct place *before = place_of(o, s);
     const struct gcd_diff_row *row =
         g.type != GCD_TYPE_NONE ? row_of(o, gcd_names_plain(gcd_session_names(newer), g.type))
                                 : NULL;
@@ -149,42 +319,80 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
         g.type = GCD_TYPE_NONE;
     else
         g.objects[0] = row->sums[0].objects, g.objects[1] = row->sums[1].objects;
-    for (size_t i = 0; i < o->place_count && !g.known; i++)
-        if (o->places[i].kind == s->kind && strcmp(o->places[i].name, s->place) == 0) {
-            g.known = true;
-            g.bytes_before = o->places[i].bytes;
-        }
+    g.known = before != NULL;
+    g.bytes_before = g.known ? before->bytes : 0;
+    g.grown = more(g.bytes_before, g.bytes);
     /* Under another place it may have been there: the part of its objects that is new. */
-    g.grown = g.bytes > g.bytes_before ? g.bytes - g.bytes_before : 0;
     if (!g.known && row != NULL)
         g.grown = g.objects[1] > g.objects[0]
                       ? (uint64_t)((double)g.bytes * (double)(g.objects[1] - g.objects[0]) /
                                    (double)g.objects[1])
                       : 0;
-    uint64_t all = o->heap_bytes[1] > o->heap_bytes[0] ? o->heap_bytes[1] - o->heap_bytes[0] : 0;
+    g.grown = least(g.grown, new_bytes(o, newer, s));
+    if (g.known)
+        g.grown = without_moved(before, s, g.grown);
+    g.same_elements = row != NULL && g.objects[1] <= g.objects[0];
+    uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
     g.share = all > 0 && g.grown <= all ? (double)g.grown / (double)all : 0;
-    g.worth = g.grown > 0 && g.grown >= all / WORTH_GROWTH;
+    g.worth = is_worth(o, origins, &g) && !is_internal(newer, origins, s) &&
+              !(s->kind == GCD_SUSPECT_TYPE && g.same_elements);
     return g;
+}
+
+/* What has come in an element of a suspect, of which there are no more, is told instead of it. */
+static void prefer_come(struct answer_older *o)
+{
+    for (size_t i = 0; i < o->growth_count && o->come.owner != NULL; i++)
+        if (o->growths[i].same_elements && o->come.bytes >= MOST(o->growths[i].grown))
+            o->growths[i].worth = false;
+}
+
+/* What is worth a word comes first. */
+static bool is_before(const struct growth *a, const struct growth *b)
+{
+    return a->worth != b->worth ? a->worth : a->grown > b->grown;
 }
 
 static void sort_by_growth(struct answer_older *o)
 {
     for (size_t i = 0; i < o->growth_count; i++) {
         size_t at = i;
-        for (; at > 0 && o->growths[o->order[at - 1]].grown < o->growths[i].grown; at--)
+        for (; at > 0 && is_before(&o->growths[i], &o->growths[o->order[at - 1]]); at--)
             o->order[at] = o->order[at - 1];
         o->order[at] = i;
     }
 }
 
-gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
-                              const struct gcd_suspects *suspects, struct gcd_error *err)
+static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
+                              const struct gcd_tree_diff *paths, struct gcd_error *err)
+{
+    GCD_TRY(add_paths(o, newer, err));
+    if (o->paths != NULL) {
+        GCD_TRY(gcd_tree_diff_match(o->paths, err));
+        paths = o->paths;
+    }
+    if (paths != NULL)
+        (void)answer_come_find(paths, o->types, o->own_bytes, &o->come);
+    return GCD_OK;
+}
+
+gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
+                              const struct gcd_suspects *suspects,
+                              const struct gcd_tree_diff *paths, struct gcd_error *err)
 {
     size_t n = gcd_suspects_count(suspects);
+    const struct gcd_origins *origins;
     o->heap_bytes[1] = gcd_suspects_heap_bytes(suspects);
+    o->own_bytes[1] = own_bytes_of(suspects);
     o->complete[1] = !gcd_suspects_lack_references(suspects);
+    GCD_TRY(gcd_session_origins(newer, NULL, &origins, err));
     GCD_TRY(add_types(o, newer, err));
     GCD_TRY(gcd_diff_match(o->types, err));
+    for (size_t i = 0; i < gcd_diff_row_count(o->types); i++) {
+        const struct gcd_diff_sum *sums = gcd_diff_row(o->types, i)->sums;
+        gcd_add_saturating(&o->come_bytes, more(sums[0].bytes, sums[1].bytes));
+    }
+    GCD_TRY(match_paths(o, newer, paths, err));
     o->growths = gcd_mem_new_array(&o->alloc, n, sizeof *o->growths);
     o->order = gcd_mem_new_array(&o->alloc, n, sizeof *o->order);
     o->growth_count = n;
@@ -192,19 +400,20 @@ gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *
         return gcd_fail_nomem(err, "comparing suspects");
     o->newer = suspects;
     for (size_t i = 0; i < n; i++)
-        o->growths[i] = find_growth(o, newer, gcd_suspects_get(suspects, i));
+        o->growths[i] = find_growth(o, newer, origins, gcd_suspects_get(suspects, i));
+    prefer_come(o);
     sort_by_growth(o);
     return GCD_OK;
 }
 
 /* Of one of the matched suspects, or of the largest consumer. */
-static struct growth growth_of(const struct answer_older *o, const struct gcd_session *newer,
-                               const struct gcd_suspect *s)
+static struct growth growth_of(const struct answer_of_suspects *of, const struct gcd_suspect *s)
 {
+    const struct answer_older *o = of->older;
     for (size_t i = 0; i < o->growth_count; i++)
         if (gcd_suspects_get(o->newer, i) == s)
             return o->growths[i];
-    return find_growth(o, newer, s);
+    return find_growth(o, of->session, of->origins, s);
 }
 
 const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth)
@@ -223,8 +432,15 @@ static int64_t grown_bytes(const struct growth *g)
                     : (int64_t)(g->grown < INT64_MAX ? g->grown : INT64_MAX);
 }
 
+static const char *text_of(const struct answer *a, const char *key)
+{
+    const struct answer_cell *cell = answer_find(a, 0, key);
+    return cell->known ? cell->text : NULL;
+}
+
 gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *newer,
-                                 const struct gcd_suspects *suspects, struct answer_grown *ret,
+                                 const struct gcd_suspects *suspects,
+                                 const struct gcd_tree_diff *paths, struct answer_grown *ret,
                                  struct gcd_error *err)
 {
     struct answer_of_suspects of = {
@@ -232,7 +448,7 @@ gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *new
     };
     GCD_TRY(gcd_session_dominators(newer, NULL, &of.dominators, err));
     GCD_TRY(gcd_session_origins(newer, NULL, &of.origins, err));
-    GCD_TRY(answer_older_match(o, newer, suspects, err));
+    GCD_TRY(answer_older_match(o, newer, suspects, paths, err));
     of.order = o->order;
     of.ordered = o->growth_count;
     GCD_TRY(answer_suspects(&of, &ret->texts, err));
@@ -240,6 +456,11 @@ gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *new
     if (ret->rows == NULL && o->growth_count > 0)
         return gcd_fail_nomem(err, "comparing suspects");
     ret->count = o->growth_count;
+    if ((ret->said = answer_growth_said(o)) == NULL)
+        return gcd_fail_nomem(err, "comparing suspects");
+    ret->before = (struct gcd_page_said){ .sentence = text_of(ret->said, "sentence"),
+                                          .advice = text_of(ret->said, "advice"),
+                                          .evidence = text_of(ret->said, "evidence") };
     for (size_t i = 0; i < ret->count; i++) {
         const struct growth *g = &o->growths[o->order[i]];
         ret->rows[i] = (struct gcd_page_growth){
@@ -259,12 +480,13 @@ void answer_grown_done(struct answer_grown *grown)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     gcd_mem_free(&alloc, grown->rows, grown->count * sizeof *grown->rows);
     answer_free(grown->texts);
+    answer_free(grown->said);
 }
 
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s)
 {
-    const struct growth g = growth_of(of->older, of->session, s);
+    const struct growth g = growth_of(of, s);
     char step[GCD_ASYNC_STEP_BYTES], share[48] = "", bytes[GCD_TEXT_SIZE_BYTES],
                                      count[GCD_ASYNC_STEP_BYTES + 64] = "";
     if (g.known) {
@@ -285,28 +507,95 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
                       g.known ? "+" : "about +", gcd_text_size(g.grown, bytes), share);
 }
 
-const char *answer_not_grown(const struct answer_older *o)
+/* How sure it is that something has GROWN, or has not. */
+static const char *evidence(const struct answer_older *o, bool grown)
 {
-    return o->complete[0] && o->complete[1]
-               ? "No suspect has grown between the two dumps."
-               : "No suspect has grown in what has arrived of the two dumps; not all has.";
+    return grown && !o->complete[0]
+               ? "The older dump is incomplete: what seems to have grown may be missing in it."
+           : grown          ? "It grew between two dumps: a third one shows whether that goes on."
+           : o->complete[1] ? "It did not grow between the two dumps."
+                            : "The newer dump is incomplete: it may have grown all the same.";
+}
+
+/* Has come what no suspect explains? */
+static bool is_unexplained(const struct answer_older *o)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < o->growth_count; i++)
+        if (o->growths[i].worth && o->growths[i].grown > most)
+            most = o->growths[i].grown;
+    return o->come.owner != NULL && most < MOST(o->come.bytes);
+}
+
+/* The sentence for no suspect that has grown. */
+static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
+{
+    static const char nothing[] = "No suspect has grown between the two dumps.";
+    char all[GCD_TEXT_SIZE_BYTES], one[GCD_TEXT_SIZE_BYTES];
+    uint64_t grown = more(o->own_bytes[0], o->own_bytes[1]);
+    if (!o->complete[0] || !o->complete[1])
+        return "No suspect has grown in what has arrived of the two dumps; not all has.";
+    if (grown < o->own_bytes[0] / SAID_GROWTH || gcd_diff_row_count(o->types) == 0 ||
+        grown < ANSWER_GROWN_BYTES)
+        return nothing;
+    const struct gcd_diff_row *row = gcd_diff_row(o->types, 0);
+    if (row->sums[1].bytes <= row->sums[0].bytes)
+        return nothing;
+    (void)snprintf(ret, ANSWER_COME_BYTES,
+                   "The heap has grown by %s, of which no suspect explains much. Most are %.400s: "
+                   "%s -> %s, +%s. gcdumpc diff --paths shows what holds what has come.",
+                   gcd_text_size(grown, all), row->name, GCD_DIGITS(row->sums[0].objects),
+                   GCD_DIGITS(row->sums[1].objects),
+                   gcd_text_size(row->sums[1].bytes - row->sums[0].bytes, one));
+    return ret;
+}
+
+struct answer *answer_growth_said(const struct answer_older *o)
+{
+    char text[ANSWER_COME_BYTES];
+    struct answer *a = answer_new(NULL, &answer_growth_shape);
+    size_t worth;
+    (void)answer_order_by_growth(o, &worth);
+    answer_row(a);
+    if (!is_unexplained(o)) {
+        if (worth == 0)
+            answer_text(a, "sentence", not_grown(o, text));
+        return a;
+    }
+    answer_format(a, "sentence", "%s.", answer_come_text(&o->come, text));
+    answer_text(a, "advice", answer_come_advice(&o->come, text));
+    answer_text(a, "evidence", evidence(o, true));
+    answer_text(a, "owner", o->come.owner);
+    answer_text(a, "field", o->come.field);
+    answer_text(a, "type", o->come.element);
+    answer_count(a, "count_before", o->come.objects[0]);
+    answer_count(a, "count_after", o->come.objects[1]);
+    answer_count(a, "bytes", o->come.bytes);
+    answer_share(a, "growth_share", (uint64_t)(o->come.share * 10000 + 0.5), 10000);
+    return a;
+}
+
+bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspect *s)
+{
+    const struct place *before = place_of(o, s);
+    uint64_t grown = more(before != NULL ? before->bytes : 0, s->bytes);
+    return grown >= ANSWER_GROWN_BYTES && grown >= o->heap_bytes[1] / WORTH_HEAP;
 }
 
 /* The advice about S, and how sure it is. */
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s)
 {
-    const struct growth g = growth_of(of->older, of->session, s);
+    const struct growth g = growth_of(of, s);
     const char *advice = s->advice + (g.grown > 0 ? s->advice_condition : 0);
-    if (advice == s->advice)
+    char step[GCD_ASYNC_STEP_BYTES];
+    if (g.grown > 0 && g.same_elements && s->kind == GCD_SUSPECT_OBJECT)
+        answer_format(a, "advice",
+                      "There are no more %s objects than before: look for what makes them larger.",
+                      gcd_names_step(gcd_session_names(of->session), g.type, step));
+    else if (advice == s->advice)
         answer_text(a, "advice", advice);
     else
         answer_format(a, "advice", "%c%s", *advice - 'a' + 'A', advice + 1);
-    const struct answer_older *o = of->older;
-    answer_text(a, "evidence",
-                g.grown > 0 && !o->complete[0]
-                    ? "The older dump is incomplete: what seems to have grown may be missing in it."
-                : g.grown > 0 ? "It grew between two dumps: a third one shows whether that goes on."
-                : o->complete[1] ? "It did not grow between the two dumps."
-                                 : "The newer dump is incomplete: it may have grown all the same.");
+    answer_text(a, "evidence", evidence(of->older, g.grown > 0));
 }

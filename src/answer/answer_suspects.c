@@ -409,8 +409,11 @@ gcd_status answer_notes(const struct answer_of_suspects *of, struct answer **ret
         return gcd_fail_nomem(err, "listing notes");
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < gcd_suspects_note_count(of->suspects) && st == GCD_OK; i++) {
-        put_in_short(a, of, gcd_suspects_note(of->suspects, i));
-        st = put_keys(a, of, gcd_suspects_note(of->suspects, i), err);
+        const struct gcd_suspect *s = gcd_suspects_note(of->suspects, i);
+        if (of->older != NULL && !answer_note_has_grown(of->older, s))
+            continue;
+        put_in_short(a, of, s);
+        st = put_keys(a, of, s, err);
     }
     return st;
 }

@@ -220,6 +220,40 @@ extern const struct answer_shape answer_object_paths_shape;
 gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer **ret,
                                struct gcd_error *err);
 
+/* ---- answer_path_steps.c ---- */
+
+struct gcd_merged_tree;
+struct gcd_tree_diff;
+struct answer_of_tree {
+    const struct gcd_alloc *alloc; /* may be NULL */
+    struct gcd_session *session;
+    const struct gcd_names *names;
+    bool raw; /* NAMES are the runtime's, which do not tell classes of static variables */
+    const struct gcd_merged_tree *tree; /* of paths of that session */
+};
+/* Adds the steps of a dump, under names that other dumps of its program have, too. */
+gcd_status answer_tree_add(struct gcd_tree_diff *to, const struct answer_of_tree *of,
+                           struct gcd_error *err);
+
+/* ---- answer_come.c: what has come, by paths ---- */
+
+/* Objects of a class of the program that have come, and what of the program keeps them. */
+struct answer_come {
+    const char *owner, *field, *element; /* FIELD of OWNER, NULL = unknown; of the diffs */
+    uint64_t objects[2];                 /* of ELEMENT, everywhere */
+    uint64_t bytes;                      /* by which the step on the paths has grown */
+    double share;                        /* of the growth of the heap */
+};
+#define ANSWER_COME_BYTES 2048u
+/* The growth of a heap of so many bytes; 0: it has not grown, or by a small part. */
+uint64_t answer_worth_growth(const uint64_t heap[2]);
+/* The answer for two matched dumps whose heaps have HEAP bytes; false: there is none. */
+bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *types,
+                      const uint64_t heap[2], struct answer_come *ret);
+/* "SessionStore: 1,000 -> 3,000 UserSession, +3.9 MiB, 51 % of the growth" */
+const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
+const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
+
 /* ---- answer_growth.c: how suspects have grown ---- */
 
 /* Thresholds for suspects of both dumps: of a heap that a leak has yet to fill it is a small part.
@@ -227,21 +261,30 @@ gcd_status answer_object_paths(const struct answer_of_paths *of, struct answer *
 #define ANSWER_GROWN_SHARE 0.001
 #define ANSWER_GROWN_BYTES (UINT64_C(64) << 10)
 
-/* What is kept of an older dump: its suspects by kind and place, and its types. */
+/* What is kept of an older dump: its suspects by kind and place, its types, and its paths. */
 struct answer_older;
-/* Copies what it needs; SUSPECTS: of OLDER.  Free *RET in any case. */
-gcd_status answer_older_new(const struct gcd_session *older, const struct gcd_suspects *suspects,
-                            struct answer_older **ret, struct gcd_error *err);
+/* Copies what it needs; SUSPECTS: of OLDER.  PATHS: keeps them, too; else the caller compares them.
+ * Free *RET in any case. */
+gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects *suspects,
+                            bool paths, struct answer_older **ret, struct gcd_error *err);
 void answer_older_free(struct answer_older *o);
-/* Adds the newer dump, once, before the functions below. */
-gcd_status answer_older_match(struct answer_older *o, const struct gcd_session *newer,
-                              const struct gcd_suspects *suspects, struct gcd_error *err);
+/* Adds the newer dump, once, before the functions below.  PATHS: compared by the caller, or NULL;
+ * they must outlive O. */
+gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
+                              const struct gcd_suspects *suspects,
+                              const struct gcd_tree_diff *paths, struct gcd_error *err);
 uint64_t answer_older_heap_bytes(const struct answer_older *o);
-/* The sentence for no suspect that has grown. */
-const char *answer_not_grown(const struct answer_older *o);
-
 /* The numbers of the newer suspects, the most grown first; *RET_WORTH of them are worth a word. */
 const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth);
+/* Has note S of the newer dump grown by as much as makes a suspect? */
+bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspect *s);
+
+/*
+ * What is said before the suspects, in one row: what has come and where to look, unless a suspect
+ * explains most of it; or that no suspect has grown.  Without "sentence": the suspects say all.
+ */
+extern const struct answer_shape answer_growth_shape;
+struct answer *answer_growth_said(const struct answer_older *o);
 
 /* ---- answer_suspects.c ---- */
 
@@ -278,12 +321,14 @@ gcd_status answer_suspect_keys(const struct answer_of_suspects *of, const struct
 struct answer_grown {
     struct gcd_page_growth *rows; /* [count] */
     size_t count;
-    struct answer *texts; /* of the rows */
+    struct gcd_page_said before;
+    struct answer *texts, *said; /* of the rows, of BEFORE */
 };
-/* Matches SUSPECTS of NEWER (answer_older_match).  RET is empty before; answer_grown_done in any
- * case. */
+/* Matches SUSPECTS of NEWER and PATHS (answer_older_match).  RET is empty before; answer_grown_done
+ * in any case. */
 gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *newer,
-                                 const struct gcd_suspects *suspects, struct answer_grown *ret,
+                                 const struct gcd_suspects *suspects,
+                                 const struct gcd_tree_diff *paths, struct answer_grown *ret,
                                  struct gcd_error *err);
 void answer_grown_done(struct answer_grown *grown);
 /* The cells about the growth of S since OF->older. */

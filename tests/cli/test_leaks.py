@@ -31,6 +31,26 @@ def two_caches(pages, carts):
     return heap(objects, [("pages", "s_pages"), ("carts", "s_carts")])[0]
 
 
+def rooms(messages, of="Chat.Message", rooms=40, each=40):
+    """Rooms of one registry, each with its own messages."""
+    objects = {"registry": ("Chat.Registry", 24, ["all"]), "all": ("Chat.Room[]", 24 + 8 * rooms, [f"room{r}" for r in range(rooms)])}
+    for r in range(rooms):
+        objects[f"room{r}"] = ("Chat.Room", 24, [f"list{r}"])
+        objects[f"list{r}"] = (f"{of}[]", 24 + 8 * messages, [f"m{r}.{i}" for i in range(messages)])
+        objects |= {f"m{r}.{i}": (of, each, []) for i in range(messages)}
+    return heap(objects, [("registry", "s_registry")])[0]
+
+
+def catalogue(articles, found, each=500, texts=0, list_type="Shop.Article[]"):
+    """Articles in a store, some of which a search result holds, too; and other texts."""
+    objects = {"store": ("Shop.Store", 24, ["all"]), "all": (list_type, 24 + 8 * articles, [f"a{i}" for i in range(articles)]),
+               "session": ("Shop.Session", 24, ["result"]), "result": ("Shop.Found", 24 + 8 * found, [f"a{i}" for i in range(found)]),
+               "texts": ("System.Object[]", 24 + 8 * texts, [f"t{i}" for i in range(texts)])}
+    objects |= {f"a{i}": ("Shop.Article", 24, [f"text{i}"]) for i in range(articles)} | {f"text{i}": ("System.String", each, []) for i in range(articles)}
+    objects |= {f"t{i}": ("System.String", 1000, []) for i in range(texts)}
+    return heap(objects, [("store", "s_store"), ("session", "s_session"), ("texts", "s_texts")])[0]
+
+
 class Leaks(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
@@ -145,6 +165,67 @@ class Leaks(CliTest):
         self.assertIsNone(self.json("new")["suspects"][0].get("grown"))
         self.assertNotIn("bytes_before", self.csv("new")[0])
         self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
+
+    def grown(self, old, new):
+        """What leaks says of two dumps: the text after the sizes, and the same in JSON."""
+        self.put("old", old)
+        self.put("new", new)
+        text = " ".join(self.done("leaks", "old", "new").text.split())
+        return re.sub(r"^The heap had [^,]*, and has [\d.]+ [KM]iB\. ", "", text), self.json("old", "new")
+
+    def test_growth_of_many_owners(self):
+        """What has come, and where to look, although each owner alone is a suspect that has grown by little."""
+        text, got = self.grown(rooms(2000), rooms(4000))
+        said = "Chat.Room: 80,000 -> 160,000 Chat.Message, +3.1 MiB, 83 % of the growth."
+        advice = "Look in Chat.Room for what adds Chat.Message objects and never removes them."
+        self.assertTrue(text.startswith(f"{said} {advice} It grew between two dumps: a third one shows whether that goes on. Memory: "), text)
+        self.assertEqual((got["headline"], got["suspects"], got["suspect_count"], got["none"]), (said, [], 0, said))
+        row = got["growth"]
+        self.assertEqual((row["advice"], row["owner"], row["type"], row["count_before"], row["count_after"], row["bytes"]),
+                         (advice, "Chat.Room", "Chat.Message", 80_000, 160_000, 3_200_000))
+        text, got = self.grown(rooms(2000, "System.String"), rooms(4000, "System.String"))
+        self.assertTrue(text.startswith("Chat.Room: 80,000 -> 160,000 System.String, +3.1 MiB, 83 % of the growth. Look in Chat.Room for "), text)
+
+    def test_growth_in_the_elements(self):
+        """A collection with as many elements as before is not told to have grown; what has come in them is."""
+        text, got = self.grown(rooms(500, rooms=20), rooms(1500, rooms=20))
+        self.assertTrue(text.startswith("Chat.Room: 10,000 -> 30,000 Chat.Message, +781.2 KiB, 83 % of the growth. Look in Chat.Room for "), text)
+        self.assertEqual(got["suspects"], [])
+        text, got = self.grown(catalogue(100, 0, 5_000), catalogue(100, 0, 50_000))
+        self.assertEqual([(s["place"], s["advice"]) for s in got["suspects"]],
+                         [("Store", "There are no more Shop.Article objects than before: look for what makes them larger.")])
+
+    def test_growth_without_an_owner(self):
+        """A heap that has grown is never said to have no suspect that has grown."""
+        old, new = (heap({f"x{i}": (f"System.T{i % 40:02}", 100, []) for i in range(n)}, [(f"x{i}", f"s_{i}") for i in range(n)])[0] for n in (2000, 4000))
+        said = ("The heap has grown by 195.3 KiB, of which no suspect explains much. Most are System.T00: 50 -> 100, +4.9 KiB. "
+                "gcdumpc diff --paths shows what holds what has come.")
+        text, got = self.grown(old, new)
+        self.assertEqual((text[:len(said)], got["headline"], got["none"], got["growth"]), (said, said, said, None))
+
+    def test_bytes_that_moved(self):
+        """What something else held, too, has not come when that lets go of it."""
+        none = "No suspect has grown between the two dumps."
+        self.assertEqual(self.grown(catalogue(5000, 4500), catalogue(5000, 500))[1]["headline"], none)
+        # nor when as many bytes of the same types have come elsewhere
+        got = self.grown(catalogue(5000, 4500, list_type="System.Collections.Generic.List<Shop.Article>"),
+                         catalogue(5000, 500, texts=2500, list_type="System.Collections.Generic.List<Shop.Article>"))[1]
+        self.assertEqual([s["place"] for s in got["suspects"]], ["s_texts"])
+        # what has come beside it is told
+        got = self.grown(catalogue(5000, 4500), catalogue(9000, 500))[1]
+        self.assertEqual([(s["place"], s["bytes_delta"] > 2 * MIB) for s in got["suspects"]], [("Store", True)])
+
+    def test_growth_by_little(self):
+        """A part of a percent of the heap is no growth, unless there are more of the program's own objects."""
+        def at(orders, text, sessions):
+            objects = {"app": ("Shop.App", 24, ["orders", "text", "sessions"]), "orders": ("System.Byte[]", orders, []), "text": ("System.Byte[]", text, []),
+                       "sessions": ("Shop.Session[]", 24 + 8 * sessions, [f"s{i}" for i in range(sessions)])}
+            objects |= {f"s{i}": ("Shop.Session", 200, []) for i in range(sessions)}
+            return heap(objects, [("orders", "s_orders"), ("text", "s_text"), ("sessions", "s_sessions")])[0]
+        none = "No suspect has grown between the two dumps."
+        self.assertEqual(self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 1_000_000, 1000))[1]["headline"], none)
+        self.assertEqual([s["place"] for s in self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 1_200_000, 1000))[1]["suspects"]], ["s_text"])
+        self.assertEqual([s["place"] for s in self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 900_000, 1500))[1]["suspects"]], ["s_sessions"])
 
     def test_absence_in_an_incomplete_dump(self):
         """What has not arrived proves nothing: neither that it is not there, nor that it was not."""

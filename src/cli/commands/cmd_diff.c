@@ -26,13 +26,14 @@ struct grown {
 
 static gcd_status find_grown(void *ctx, const struct gcd_suspects *suspects,
                              const struct gcd_page_growth **ret, size_t *ret_count,
-                             struct gcd_error *err)
+                             struct gcd_page_said *ret_said, struct gcd_error *err)
 {
     struct grown *g = ctx;
-    gcd_status st =
-        answer_grown_suspects(g->c->older, g->c->newest->session, suspects, &g->suspects, err);
+    gcd_status st = answer_grown_suspects(g->c->older, g->c->newest->session, suspects, g->c->paths,
+                                          &g->suspects, err);
     *ret = g->suspects.rows;
     *ret_count = g->suspects.count;
+    *ret_said = g->suspects.before;
     return st;
 }
 

@@ -227,17 +227,36 @@ static void print_heaps(const struct leaks *l)
            cli_size(gcd_suspects_heap_bytes(l->suspects), after));
 }
 
+/* What is said before the suspects that have grown. */
+static bool print_said(const struct leaks *l)
+{
+    struct answer *a = answer_growth_said(l->older);
+    static const char *const keys[] = { "sentence", "advice", "evidence" };
+    bool ok = a != NULL, any = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && ok; i++) {
+        const struct answer_cell *cell = answer_find(a, 0, keys[i]);
+        if (!cell->known)
+            continue;
+        ok = print_wrapped(0, cell->text);
+        any = true;
+    }
+    if (any && l->shown > 0)
+        putchar('\n');
+    answer_free(a);
+    return ok;
+}
+
 static bool print_suspects(const struct leaks *l)
 {
     size_t n = gcd_suspects_count(l->suspects);
     if (l->older != NULL)
         print_heaps(l);
-    if (n == 0)
+    else if (n == 0)
         return print_consumers(l);
-    if (l->shown == 0) {
-        puts(answer_not_grown(l->older));
+    if (l->older != NULL && !print_said(l))
+        return false;
+    if (l->shown == 0)
         return print_jam(l);
-    }
     struct answer *table = suspects(l, l->suspects);
     bool ok = l->older != NULL || (print_wrapped(0, l->headline) && putchar('\n') != EOF);
     ok = ok && render_text(table, stdout);
@@ -290,6 +309,8 @@ static bool print_notes(const struct leaks *l)
     }
     for (size_t i = 0; i < gcd_suspects_note_count(l->suspects) && ok; i++) {
         const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
+        if (l->older != NULL && !answer_note_has_grown(l->older, s))
+            continue;
         fputs("\nNote:", stdout);
         ok = print_wrapped(5, s->sentence);
         ok = ok && print_keys(l, s);
@@ -353,6 +374,33 @@ static struct answer *notes(const struct answer_of_suspects *of)
     return NULL;
 }
 
+/* Adds how many suspects TABLE has, and what is said first. */
+static bool add_headline(const struct leaks *l, json_t *o, const struct answer *table)
+{
+    size_t n = gcd_suspects_count(l->suspects);
+    if (l->older == NULL) {
+        cli_json_count(o, "suspect_count", n);
+        cli_json_put_text(o, "headline", l->headline);
+        cli_json_put_text(o, "none", n == 0 ? l->headline : NULL);
+        return true;
+    }
+    struct answer *a = answer_growth_said(l->older);
+    if (a == NULL)
+        return false;
+    const struct answer_cell *said = answer_find(a, 0, "sentence"),
+                             *first = l->shown > 0 ? answer_find(table, 0, "grown") : said;
+    cli_json_count(o, "suspect_count", l->shown);
+    cli_json_put_text(o, "headline", said->known ? said->text : first->text);
+    cli_json_put_text(o, "none", l->shown == 0 ? said->text : NULL);
+    bool come = answer_find(a, 0, "owner")->known;
+    json_t *rows = render_json_rows(a, NULL);
+    bool ok = rows != NULL &&
+              json_object_set(o, "growth", come ? json_array_get(rows, 0) : json_null()) == 0;
+    json_decref(rows);
+    answer_free(a);
+    return ok;
+}
+
 static bool print_json(const struct leaks *l)
 {
     struct answer_of_suspects of = asked(l, l->suspects);
@@ -368,17 +416,15 @@ static bool print_json(const struct leaks *l)
     (void)json_object_set_new(o, "process_memory",
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
-    cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
+    struct answer *table = suspects(l, l->suspects);
+    bool ok = table != NULL && add_headline(l, o, table);
     cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));
-    cli_json_put_text(o, "headline", l->headline);
-    cli_json_put_text(o, "none", gcd_suspects_count(l->suspects) == 0 ? l->headline : NULL);
-    bool ok =
-        attach(o, "suspects", suspects(l, l->suspects)) &&
-        json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
-        attach(o, "notes", notes(&of)) && add_largest(l, o) &&
-        attach(o, "consumers", consumers(l)) &&
-        (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
-        json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
+    ok = attach(o, "suspects", table) && ok &&
+         json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
+         attach(o, "notes", notes(&of)) && add_largest(l, o) &&
+         attach(o, "consumers", consumers(l)) &&
+         (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
+         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;
     json_decref(o);
@@ -448,7 +494,7 @@ static enum cli_exit read_older(struct leaks *l, const struct cli_args *args)
     enum cli_exit e = cli_open_session(&one, CLI_NEED_LEAKS, &d);
     if (e == CLI_DONE && gcd_session_suspects(d.session, &looking, &found, &err) != GCD_OK)
         e = cli_fail(d.subject, &err);
-    if (e == CLI_DONE && answer_older_new(d.session, found, &l->older, &err) != GCD_OK)
+    if (e == CLI_DONE && answer_older_new(d.session, found, true, &l->older, &err) != GCD_OK)
         e = cli_fail(d.subject, &err);
     if (e == CLI_DONE) {
         cli_progress_end();
@@ -464,7 +510,7 @@ static enum cli_exit compare(struct leaks *l, bool all)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     size_t worth;
-    if (answer_older_match(l->older, l->d.session, l->suspects, &err) != GCD_OK)
+    if (answer_older_match(l->older, l->d.session, l->suspects, NULL, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
     l->order = answer_order_by_growth(l->older, &worth);
     if (!all && worth < l->shown)

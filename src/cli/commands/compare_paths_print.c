@@ -277,105 +277,14 @@ static bool arrange(struct shown *s)
     return ok;
 }
 
-/* ---- the answer ---- */
-
-/* A step is on the way as long as it has at least one part in this many of the growth above. */
-#define LARGE_PART 3u
-/* What is a smaller part of all growth, or of the heap, is no answer. */
-#define WORTH_GROWTH 10u
-#define WORTH_HEAP   100u
-/* The owner of what has come is there once for at least so many. */
-#define OWNED 10u
-
-static uint64_t grown(const struct gcd_diff_sum *sums)
-{
-    return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes : 0;
-}
-
-/* The row below ROW that has grown most, if that is a large part; GCD_STEP_NONE = none. */
-static uint32_t most_grown(const struct gcd_tree_diff_row *rows, uint32_t first, uint32_t end,
-                           uint64_t above)
-{
-    uint32_t most = GCD_STEP_NONE;
-    for (uint32_t i = first; i < end; i = rows[i].end)
-        if (grown(rows[i].sums) > (most != GCD_STEP_NONE ? grown(rows[most].sums) : 0))
-            most = i;
-    return most != GCD_STEP_NONE && grown(rows[most].sums) >= above / LARGE_PART ? most
-                                                                                 : GCD_STEP_NONE;
-}
-
-/* Objects of the type of ROW, everywhere; NULL: it is no type, or there are no more than before. */
-static const struct gcd_diff_sum *more_of(const struct cli_comparison *c,
-                                          const struct gcd_tree_diff_row *row)
-{
-    for (size_t i = 0; i < gcd_diff_row_count(c->diff); i++) {
-        const struct gcd_diff_row *type = gcd_diff_row(c->diff, i);
-        if (strcmp(type->name, row->name) == 0)
-            return type->sums[1].objects > type->sums[0].objects ? type->sums : NULL;
-    }
-    return NULL;
-}
-
-static bool is_own_class(const struct gcd_tree_diff_row *row)
-{
-    size_t n = strlen(row->name);
-    return row->depth > 0 && (row->facts & GCD_FOLD_FACT_SHOWN) != 0 && n > 0 &&
-           row->name[n - 1] != ']';
-}
-
-/* Which of the program's objects have come, and what of the program keeps them. */
-struct growth_answer {
-    const struct gcd_tree_diff_row *owner, *field, *element;
-    const struct gcd_diff_sum *objects;
-};
-
-static struct growth_answer find_answer(const struct cli_comparison *c,
-                                        const struct gcd_tree_diff_row *rows, size_t n)
-{
-    struct growth_answer a = { .owner = NULL };
-    uint32_t end = (uint32_t)n, i = most_grown(rows, 0, end, 0);
-    uint64_t before = 0;
-    for (; i != GCD_STEP_NONE && a.element == NULL;
-         i = most_grown(rows, i + 1, rows[i].end, grown(rows[i].sums))) {
-        const struct gcd_tree_diff_row *row = &rows[i];
-        const struct gcd_diff_sum *more = is_own_class(row) ? more_of(c, row) : NULL;
-        uint64_t come = more != NULL ? more[1].objects - more[0].objects : 0;
-        if (a.owner != NULL && a.field == NULL)
-            a.field = row;
-        if (come > 0 && a.owner != NULL && come / OWNED >= before) {
-            a.element = row;
-            a.objects = more;
-        } else if (is_own_class(row)) {
-            a.owner = row;
-            a.field = NULL;
-            before = come;
-        }
-    }
-    return a;
-}
-
 bool cli_growth_say(const struct cli_comparison *c)
 {
-    size_t n;
-    char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES], bytes[CLI_NUMBER_BYTES];
-    const struct gcd_tree_diff_row *rows = gcd_tree_diff_rows(c->paths, &n);
-    const struct growth_answer a = find_answer(c, rows, n);
-    uint64_t from = c->sides[0].sum.bytes, to = c->sides[1].sum.bytes;
-    if (a.element == NULL || to <= from || to - from < from / WORTH_HEAP ||
-        grown(a.element->sums) < (to - from) / WORTH_GROWTH)
+    const uint64_t heap[2] = { c->sides[0].sum.bytes, c->sides[1].sum.bytes };
+    char text[ANSWER_COME_BYTES];
+    struct answer_come come;
+    if (!answer_come_find(c->paths, c->diff, heap, &come))
         return true;
-    uint64_t part = grown(a.element->sums) < to - from ? grown(a.element->sums) : to - from;
-    const char *field = a.field->field;
-    char *text = NULL;
-    if (asprintf(&text, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the growth",
-                 gcd_async_step_name(a.owner->name, false, false, owner), field != NULL ? "." : "",
-                 field != NULL ? field : "", GCD_DIGITS(a.objects[0].objects),
-                 GCD_DIGITS(a.objects[1].objects),
-                 gcd_async_step_name(a.element->name, false, false, element), cli_size(part, bytes),
-                 100 * (double)part / (double)(to - from)) < 0)
-        return false;
-    cli_print_sanitized(stdout, text);
-    free(text);
+    cli_print_sanitized(stdout, answer_come_text(&come, text));
     return fputs("\n\n", stdout) != EOF;
 }
 

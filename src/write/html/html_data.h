@@ -117,7 +117,8 @@ struct html_data {
     uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_site_list *sites; /* of sampled allocations; NULL = none */
     const struct gcd_suspects *suspects;
-    /* [grown_count] if the page compares dumps: the suspects in their order; NULL = in their own */
+    struct gcd_page_said said; /* before the suspects, if the page compares dumps */
+    /* [grown_count] of such a page: the suspects in their order; NULL = in their own */
     const struct gcd_page_growth *grown;
     size_t grown_count;
     /* the first of these is shown if there are no suspects; NULL = nothing to show */

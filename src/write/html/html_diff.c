@@ -275,6 +275,13 @@ static gcd_status put_all(struct json_put *j, const struct gcd_diff_page *page,
     json_put_close(j, ']');
     put_types(j, page);
     GCD_TRY(put_paths(j, page, err));
+    if (newer != NULL && newer->said.sentence != NULL) {
+        json_put_open(j, "said", '[');
+        json_put_text(j, NULL, newer->said.sentence, TEXT_BYTES);
+        for (int i = 0; i < 2 && newer->said.advice != NULL; i++)
+            json_put_text(j, NULL, i == 0 ? newer->said.advice : newer->said.evidence, TEXT_BYTES);
+        json_put_close(j, ']');
+    }
     if (newer != NULL)
         GCD_TRY(html_json_put(newer, j, "newer", &others, err));
     json_put_close(j, '}');
@@ -307,7 +314,8 @@ gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink
     struct gcd_write_options options = html_options_of(page->newer, page->options);
     gcd_status st = html_data_make(&newer, gcd_session_graph(page->newer), &options, &part, err);
     if (st == GCD_OK && page->grown != NULL)
-        st = page->grown(page->grown_ctx, newer.suspects, &newer.grown, &newer.grown_count, err);
+        st = page->grown(page->grown_ctx, newer.suspects, &newer.grown, &newer.grown_count,
+                         &newer.said, err);
     if (st == GCD_OK)
         st = put_page(page, &newer, s, err);
     html_data_done(&newer);

@@ -34,6 +34,11 @@ struct gcd_page_dump {
     bool partial;
 };
 
+/* What is said before the suspects of the newer dump that have grown; NULL = nothing. */
+struct gcd_page_said {
+    const char *sentence, *advice, *evidence;
+};
+
 /* How one of the suspects of the newer dump has grown. */
 struct gcd_page_growth {
     size_t suspect;                /* its number among those of the session */
@@ -54,11 +59,12 @@ struct gcd_diff_page {
     const struct gcd_write_options *options;
     /*
      * Called once with the SUSPECTS of NEWER: how each has grown, *RET_COUNT of them, the most
-     * grown first, valid until the page is written.  NULL: the suspects are in their own order.
+     * grown first, and what is said before; valid until the page is written.  NULL: the suspects
+     * are in their own order.
      */
     gcd_status (*grown)(void *ctx, const struct gcd_suspects *suspects,
                         const struct gcd_page_growth **ret, size_t *ret_count,
-                        struct gcd_error *err);
+                        struct gcd_page_said *ret_said, struct gcd_error *err);
     void *grown_ctx;
 };
 

@@ -86,8 +86,19 @@ static gcd_status find_grown(struct mcp_call *c, struct gcd_session *older, stru
         st = gcd_session_suspects_from(newer, &looking, ANSWER_GROWN_SHARE, ANSWER_GROWN_BYTES,
                                        &g->now, err);
     if (st == GCD_OK)
-        st = answer_older_new(older, g->before, &g->older, err);
-    return st == GCD_OK ? answer_older_match(g->older, newer, g->now, err) : st;
+        st = answer_older_new(older, g->before, true, &g->older, err);
+    return st == GCD_OK ? answer_older_match(g->older, newer, g->now, NULL, err) : st;
+}
+
+/* What has come, or that none of the suspects has grown. */
+static void put_said(struct mcp_call *c, const struct answer_older *older, size_t grown)
+{
+    struct answer *a = answer_growth_said(older);
+    if (a != NULL && answer_find(a, 0, "owner")->known && render_ready(a))
+        mcp_put(c->out, "growth", mcp_row(c, a, 0));
+    if (a != NULL && grown == 0)
+        cli_json_put_text(c->out, "none", answer_find(a, 0, "sentence")->text);
+    answer_free(a);
 }
 
 /* What grew from SINCE to the heap of the call; ALL: the answer about the newer heap alone. */
@@ -107,12 +118,13 @@ static enum mcp_outcome put_grown(struct mcp_call *c, const struct mcp_heap *sin
         of.order = answer_order_by_growth(g.older, &of.ordered);
         st = answer_suspects(&of, &a, &err);
         cli_json_count(c->out, "older_heap_bytes", answer_older_heap_bytes(g.older));
-        if (of.ordered == 0)
-            cli_json_put_text(c->out, "none", answer_not_grown(g.older));
+        put_said(c, g.older, of.ordered);
     }
     if (st == GCD_OK && since->incomplete != NULL)
         cli_json_put_text(c->out, "incomplete", since->incomplete);
     enum mcp_outcome e = mcp_page_answer(c, "suspects", st, a, &err);
+    if (e == MCP_DONE)
+        e = put_notes(c, &of);
     grown_done(&g);
     return e;
 }
@@ -165,7 +177,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
     if (e == MCP_DONE)
         e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)
                                                               : mcp_fail_by(c, &err);
-    if (e == MCP_DONE)
+    if (e == MCP_DONE && since == NULL)
         e = put_notes(c, &of);
     return e == MCP_DONE && since == NULL && gcd_suspects_count(s) == 0
                ? put_consumers(c, &of, largest)
@@ -188,11 +200,11 @@ const struct mcp_tool mcp_suspects = {
     "suspects, the largest consumers.  Begin here.  With since, "
     "what has grown since an older dump: the surest sign of a leak.",
     suspect_args,
-    "headline:s~ heap_bytes:i names_missing:s? guessed_roots:i older_heap_bytes:i~ "
+    "headline:s~ heap_bytes:i names_missing:s? guessed_roots:i older_heap_bytes:i~ growth{*}~ "
     "suspects[*] waiting[*] notes[*] none:s~ threshold_bytes:i~ "
     "largest{*}~ consumers[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_suspects,
-    { &answer_suspects_shape, &answer_jam_shape, &answer_notes_shape, &answer_suspects_shape,
-      &answer_parts_shape }
+    { &answer_growth_shape, &answer_suspects_shape, &answer_jam_shape, &answer_notes_shape,
+      &answer_suspects_shape, &answer_parts_shape }
 };

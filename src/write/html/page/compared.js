@@ -7,9 +7,12 @@ import {suspectHasGrown} from "./words.js";
 /** @typedef {[objects: number, bytes: number, retained: number]} Sizes */
 /** @typedef {{name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
 
-// Rows of the tree; a suspect is worth a word if it has this part of the growth.
+// Rows of the tree; a suspect is worth a word if it has this part of the growth, and this one of the heap or, with so many more objects, so many bytes.
 const STEPS = 8000;
 const WORTH = 0.1;
+const WORTH_HEAP = 0.01;
+const WORTH_OBJECTS = 0.1;
+const WORTH_BYTES = 65536;
 const NONE = /** @type {Sizes} */ ([0, 0, 0]);
 
 /**
@@ -126,6 +129,24 @@ function stepRows(heaps) {
 }
 
 /**
+ * At most so many bytes of a suspect are new: the heap has no more of what moved to it from other holders.
+ * @param {Suspect} s
+ * @param {Heap} heap
+ * @param {Map<string, Sizes>[]} types
+ */
+function newBytes(s, heap, types) {
+  const come = (/** @type {string} */ name) => {
+    const [before, after] = types.map(all => all.get(name) ?? NONE);
+    return Math.max(0, after[1] - before[1]);
+  };
+  const all = [...types[1].keys()].reduce((sum, name) => sum + come(name), 0);
+  const told = s.content.map(([number, , size]) => [size, come(heap.names[number])]);
+  const sum = (/** @type {number[]} */ numbers) => numbers.reduce((a, b) => a + b, 0);
+  return sum(told.map(([size, one]) => Math.min(size, one))) +
+    Math.min(Math.max(0, s.bytes - sum(told.map(one => one[0]))), all - sum(told.map(one => one[1])));
+}
+
+/**
  * By how many bytes a suspect has grown, and the objects of which there are more.
  * @param {Suspect} s
  * @param {[Heap, Heap]} heaps
@@ -141,7 +162,7 @@ function growthOf(s, heaps, types) {
   // The only object of its type keeps what its type keeps.
   const grown = same !== undefined ? s.bytes - same.bytes : one[0] <= 1 && now[0] === 1 ? s.bytes - one[2]
     : after[0] > before[0] ? Math.round(s.bytes * (after[0] - before[0]) / after[0]) : 0;
-  return {grown, many, objects: [before[0], after[0]]};
+  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), many, objects: [before[0], after[0]]};
 }
 
 /**
@@ -155,7 +176,9 @@ function growths(heaps, types) {
   return heaps[1].suspects.map((s, suspect) => {
     const {grown, many, objects} = growthOf(s, heaps, types);
     const part = all > 0 && grown <= all ? grown / all : 0;
-    return {suspect, grown, worth: grown > 0 && grown >= WORTH * all, ...suspectHasGrown(s, grown, part, many, objects, complete)};
+    const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
+    const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
+    return {suspect, grown, worth: grown > 0 && grown >= least, ...suspectHasGrown(s, grown, part, many, objects, complete)};
   }).sort((a, b) => b.grown - a.grown);
 }
 

@@ -134,7 +134,8 @@
  * fields: what leads to a step, "_byUser", by its number.  newer: the newer dump as a whole.  dropped: steps are dominators.
  * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
  *            other_rows: number[], steps: StepChange[], calls: [step: number, call: string][], fields: [step: number, field: string][],
- *            least_step: number, newer?: Heap, dropped?: boolean}} Diff
+ *            least_step: number, newer?: Heap, dropped?: boolean, said?: string[]}} Diff
+ * said: before the suspects: what has come, where to look, and how sure it is; or that none has grown.
  */
 
 // A quantity over several dumps: its trend (an index of words.WAYS or -1), growth per hour (null: times are unknown), then its values (null: a

@@ -7,7 +7,7 @@ import {linked} from "./links.js";
 import {originOf, visible} from "./names.js";
 import {bytes, count, plural, signed, timeText} from "./numbers.js";
 import {head, tileOf, verdictBox} from "./summary.js";
-import {noteLines, suspectLines, waitingLine} from "./suspects.js";
+import {noteLines, saidLines, suspectLines, waitingLine} from "./suspects.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Side} Side */
@@ -16,6 +16,11 @@ import * as words from "./words.js";
 
 export const hasNewer = diff.newer !== undefined;
 
+// Parts of the heap by which it must have grown: for an answer, and for one about types that are not the program's own.
+const WORTH_GROWTH = 0.01;
+const WORTH_OTHERS = 0.05;
+// Part of the growth that is an answer.
+const WORTH_PART = 0.1;
 // Types at the top.
 const SHOWN = 5;
 
@@ -41,6 +46,12 @@ function sideColumn(when, side) {
     el("div", {}, el("dt", {}, name), el("dd", {}, el("bdi", {dir: "ltr"}, value))))), verdictBox(side.verdict, `${when} dump: `));
 }
 
+/** @param {number} part  of the older heap */
+function hasGrownBy(part) {
+  const [before, after] = diff.sides;
+  return after.bytes > before.bytes && after.bytes - before.bytes >= part * before.bytes;
+}
+
 /**
  * The program's own types, if some of them have grown.
  * @param {Row[]} rows
@@ -48,7 +59,7 @@ function sideColumn(when, side) {
 function largestGrowth(rows) {
   const all = rows.filter(r => delta(r, METRIC) > 0).sort((a, b) => delta(b, METRIC) - delta(a, METRIC));
   const own = all.filter(r => originOf(r.number) === 0);
-  const grown = (own.length > 0 ? own : all).slice(0, SHOWN);
+  const grown = (own.length > 0 ? own : hasGrownBy(WORTH_OTHERS) ? all : []).slice(0, SHOWN);
   return el("ol", {class: "answers"}, ...grown.map(r => el("li", {}, linked(r, true), " ",
     words.grown(delta(r, METRIC), delta(r, "objects"), METRIC === "retained"))));
 }
@@ -57,7 +68,8 @@ function largestGrowth(rows) {
 function headline(steps) {
   const [before, after] = diff.sides;
   const answer = answerOn(wayOfGrowth(steps)) ?? answerOn(wayOfGrowth(steps, LARGE_PART));
-  return el("p", {class: "answer"}, words.change(before, after), ...answer === null || after.bytes <= before.bytes ? ["."]
+  const worth = answer !== null && hasGrownBy(WORTH_GROWTH) && delta(answer.element, "bytes") >= WORTH_PART * (after.bytes - before.bytes);
+  return el("p", {class: "answer"}, words.change(before, after), ...answer === null || !worth ? ["."]
     : [": ", linked(answer.owner, true), ` ${signed(answer.objects, count)} `, linked(answer.element, true)]);
 }
 
@@ -70,7 +82,8 @@ export function diffSummary(steps) {
   section("summary", "Summary", words.EXPLANATIONS.diff,
     headline(steps),
     warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
-    diff.newer?.suspects.some(s => s.worth) ? suspectLines(SHOWN) : largestGrowth(rows),
+    ...diff.newer?.suspects.some(s => s.worth) ? [...saidLines(), suspectLines(SHOWN)] : diff.said !== undefined && diff.said.length > 1 ? saidLines()
+      : [largestGrowth(rows)],
     waitingLine(), ...noteLines(), diff.dropped ? el("p", {class: "muted"}, words.COMPARED_HERE) : null,
     el("div", {class: "columns"}, sideColumn("Older", before), sideColumn("Newer", after)),
     el("dl", {class: "stats"},

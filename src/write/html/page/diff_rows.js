@@ -101,6 +101,8 @@ export function stepTree() {
   return top;
 }
 
+// What exists to observe the process, also for a dump, is no answer.
+const OBSERVING = ["NativeRuntimeEventSource", "RuntimeEventSource"].map(name => `System.Diagnostics.Tracing.${name}`);
 // Share of the growth of the step above.
 const NEARLY_ALL = 0.9;
 export const LARGE_PART = 0.3;
@@ -113,7 +115,7 @@ export function wayOfGrowth(top, part = NEARLY_ALL) {
   /** @type {Step[]} */
   const way = [];
   for (let nodes = top, least = 1; ;) {
-    const most = nodes.reduce((/** @type {Step | null} */ best, n) => best === null || delta(n, "bytes") > delta(best, "bytes") ? n : best, null);
+    const most = nodes.filter(n => !OBSERVING.includes(n.name)).reduce((/** @type {Step | null} */ best, n) => best === null || delta(n, "bytes") > delta(best, "bytes") ? n : best, null);
     if (most === null || delta(most, "bytes") < least) {
       return way;
     }

@@ -199,6 +199,13 @@ export function headlineLine() {
   return heap.suspects[0]?.growth === undefined ? el("p", {class: "headline"}, headlineSentence()) : null;
 }
 
+/** What is said of two dumps before the suspects that have grown. */
+export function saidLines() {
+  const said = data.kind !== "diff" ? [] : data.said ?? [];
+  return said.map((text, i) => el("p", {class: i === 1 ? "advice" : i === 2 ? "muted" : null},
+    visible(i === 0 ? words.growth(text.replace(/\.$/, "")) : text)));
+}
+
 /**
  * @param {string} title
  * @param {(globalThis.Node | null)[]} top  what comes before them; nothing unless they come first
@@ -211,8 +218,9 @@ export function suspectSection(title = words.suspectsTitle(heap.suspects), top =
     : heap.suspects[0].growth === undefined ? words.someSuspects(limit) : words.BY_GROWTH;
   const first = top.length > 0;
   const complete = data.kind !== "diff" || data.sides.every(side => side.verdict.complete);
+  const said = saidLines();
   section("suspects", title, explanation, ...top, first ? headlineLine() : null,
-    others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
+    ...said, said.length === 0 && others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
       el("div", {}, ...others.map((s, i) => suspectArticle(s, shown.length + i, first)))) : null,

@@ -1,0 +1,152 @@
+/*
+ * What has come between two dumps, and what keeps it, by their paths: the answer where no single
+ * object holds the growth, such as of a list in each of forty rooms.
+ */
+#include "answer/answers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "base/text.h"
+
+/* A step is on the way as long as it has at least one part in this many of the growth above. */
+#define LARGE_PART 3u
+/* What is a smaller part of all growth, or of the heap, is no answer. */
+#define WORTH_GROWTH 10u
+#define WORTH_HEAP   100u
+/* What is no class of the program must be at least one part in this many of a growth that is one in
+ * so many of the heap: strings and arrays always vary. */
+#define WORTH_OTHER_GROWTH 3u
+#define WORTH_OTHER_HEAP   20u
+/* The owner of what has come is there once for at least so many. */
+#define OWNED 10u
+
+static uint64_t grown(const struct gcd_diff_sum *sums)
+{
+    return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes : 0;
+}
+
+uint64_t answer_worth_growth(const uint64_t heap[2])
+{
+    uint64_t all = heap[1] > heap[0] ? heap[1] - heap[0] : 0, part = heap[0] / WORTH_HEAP;
+    return all > 0 && all >= part ? all : 0;
+}
+
+/* The row below ROW that has grown most, if that is a large part; GCD_STEP_NONE = none. */
+static uint32_t most_grown(const struct gcd_tree_diff_row *rows, uint32_t first, uint32_t end,
+                           uint64_t above)
+{
+    uint32_t most = GCD_STEP_NONE;
+    for (uint32_t i = first; i < end; i = rows[i].end)
+        if (grown(rows[i].sums) > (most != GCD_STEP_NONE ? grown(rows[most].sums) : 0))
+            most = i;
+    return most != GCD_STEP_NONE && grown(rows[most].sums) >= above / LARGE_PART ? most
+                                                                                 : GCD_STEP_NONE;
+}
+
+/* Objects of the type of ROW, everywhere; NULL: it is no type, or there are no more than before. */
+static const struct gcd_diff_sum *more_of(const struct gcd_diff *types,
+                                          const struct gcd_tree_diff_row *row)
+{
+    for (size_t i = 0; i < gcd_diff_row_count(types); i++) {
+        const struct gcd_diff_row *type = gcd_diff_row(types, i);
+        if (strcmp(type->name, row->name) == 0)
+            return type->sums[1].objects > type->sums[0].objects ? type->sums : NULL;
+    }
+    return NULL;
+}
+
+static bool is_array(const struct gcd_tree_diff_row *row)
+{
+    size_t n = strlen(row->name);
+    return n == 0 || row->name[n - 1] == ']';
+}
+
+static bool is_own_class(const struct gcd_tree_diff_row *row)
+{
+    return row->depth > 0 && (row->facts & GCD_FOLD_FACT_SHOWN) != 0 && !is_array(row);
+}
+
+/* The rows of the answer. */
+struct way {
+    const struct gcd_tree_diff_row *owner, *field, *element;
+    const struct gcd_diff_sum *objects; /* of ELEMENT */
+    bool own;                           /* it is a class of the program */
+};
+
+/* Goes down to the first own objects of which there are more, and which are many for each owner;
+ * else to the last objects below an owner of which there are more. */
+static struct way find_way(const struct gcd_tree_diff_row *rows, size_t n,
+                           const struct gcd_diff *types)
+{
+    struct way way = { .owner = NULL };
+    uint64_t before = 0;
+    for (uint32_t i = most_grown(rows, 0, (uint32_t)n, 0); i != GCD_STEP_NONE && !way.own;
+         i = most_grown(rows, i + 1, rows[i].end, grown(rows[i].sums))) {
+        const struct gcd_tree_diff_row *row = &rows[i];
+        const struct gcd_diff_sum *more = row->depth > 0 ? more_of(types, row) : NULL;
+        uint64_t come = more != NULL ? more[1].objects - more[0].objects : 0;
+        bool own = is_own_class(row), many = come > 0 && come / OWNED >= before;
+        if (way.owner != NULL && way.field == NULL)
+            way.field = row;
+        if (way.owner != NULL && many && !is_array(row)) {
+            way.element = row;
+            way.objects = more;
+            way.own = own;
+        } else if (own) {
+            way = (struct way){ .owner = row };
+            before = come;
+        }
+    }
+    return way;
+}
+
+bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *types,
+                      const uint64_t heap[2], struct answer_come *ret)
+{
+    size_t n;
+    const struct gcd_tree_diff_row *rows = gcd_tree_diff_rows(paths, &n);
+    const struct way way = find_way(rows, n, types);
+    uint64_t all = answer_worth_growth(heap), part = way.own ? WORTH_GROWTH : WORTH_OTHER_GROWTH;
+    *ret = (struct answer_come){ .owner = NULL };
+    if (way.element == NULL || all == 0 || grown(way.element->sums) < all / part ||
+        (!way.own && all < heap[0] / WORTH_OTHER_HEAP))
+        return false;
+    *ret = (struct answer_come){ .owner = way.owner->name,
+                                 .field = way.field->field,
+                                 .element = way.element->name,
+                                 .objects = { way.objects[0].objects, way.objects[1].objects },
+                                 .bytes = grown(way.element->sums) };
+    if (ret->bytes > all)
+        ret->bytes = all;
+    ret->share = (double)ret->bytes / (double)all;
+    return true;
+}
+
+const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
+{
+    char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES], bytes[GCD_TEXT_SIZE_BYTES];
+    const char *field = come->field;
+    (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the growth",
+                   gcd_async_step_name(come->owner, false, false, owner), field != NULL ? "." : "",
+                   field != NULL ? field : "", GCD_DIGITS(come->objects[0]),
+                   GCD_DIGITS(come->objects[1]),
+                   gcd_async_step_name(come->element, false, false, element),
+                   gcd_text_size(come->bytes, bytes), 100 * come->share);
+    return ret;
+}
+
+const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
+{
+    char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
+    (void)snprintf(ret, ANSWER_COME_BYTES,
+                   "Look in %s for what adds %s objects and never removes them.",
+                   gcd_async_step_name(come->owner, false, false, owner),
+                   gcd_async_step_name(come->element, false, false, element));
+    return ret;
+}
