@@ -19,8 +19,8 @@
 /* What is a smaller part of all growth, or of the heap, is no answer. */
 #define WORTH_GROWTH 10u
 #define WORTH_HEAP   100u
-/* What is no class of the program must be at least one part in this many of a growth that is one in
- * so many of the heap: strings and arrays always vary. */
+/* Objects of other classes than the program's must be at least one part in this many of a growth
+ * that is one in so many of the heap: strings and arrays always vary. */
 #define WORTH_OTHER_GROWTH 3u
 #define WORTH_OTHER_HEAP   20u
 /* The owner of what has come is there once for at least so many. */

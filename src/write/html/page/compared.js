@@ -7,8 +7,9 @@ import {suspectHasGrown} from "./words.js";
 /** @typedef {[objects: number, bytes: number, retained: number]} Sizes */
 /** @typedef {{name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
 
-// Rows of the tree; a suspect is worth a word if it has this part of the growth, and this one of the heap or, with so many more objects, so many bytes.
+// Rows of the tree.
 const STEPS = 8000;
+// A suspect is worth a word if it has this part of the growth, and this one of the heap or, with so many more objects, so many bytes.
 const WORTH = 0.1;
 const WORTH_HEAP = 0.01;
 const WORTH_OBJECTS = 0.1;

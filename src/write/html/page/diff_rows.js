@@ -115,7 +115,8 @@ export function wayOfGrowth(top, part = NEARLY_ALL) {
   /** @type {Step[]} */
   const way = [];
   for (let nodes = top, least = 1; ;) {
-    const most = nodes.filter(n => !OBSERVING.includes(n.name)).reduce((/** @type {Step | null} */ best, n) => best === null || delta(n, "bytes") > delta(best, "bytes") ? n : best, null);
+    const most = nodes.filter(n => !OBSERVING.includes(n.name)).reduce((/** @type {Step | null} */ best, n) =>
+      best === null || delta(n, "bytes") > delta(best, "bytes") ? n : best, null);
     if (most === null || delta(most, "bytes") < least) {
       return way;
     }
