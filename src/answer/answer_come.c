@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "base/ovf.h"
 #include "base/text.h"
 
 /* A step is on the way as long as it has at least one part in this many of the growth above. */
@@ -106,6 +107,19 @@ static struct way find_way(const struct gcd_tree_diff_row *rows, size_t n,
     return way;
 }
 
+/* Have the objects of ELEMENT come there from other paths, which have lost as many bytes of them?
+ * Then something let go of what both held. */
+static bool has_moved(const struct gcd_tree_diff_row *rows, size_t n,
+                      const struct gcd_tree_diff_row *element)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].sums[0].bytes > rows[i].sums[1].bytes &&
+            strcmp(rows[i].name, element->name) == 0)
+            gcd_add_saturating(&lost, rows[i].sums[0].bytes - rows[i].sums[1].bytes);
+    return lost >= grown(element->sums) / 2;
+}
+
 bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *types,
                       const uint64_t heap[2], struct answer_come *ret)
 {
@@ -115,7 +129,7 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
     uint64_t all = answer_worth_growth(heap), part = way.own ? WORTH_GROWTH : WORTH_OTHER_GROWTH;
     *ret = (struct answer_come){ .owner = NULL };
     if (way.element == NULL || all == 0 || grown(way.element->sums) < all / part ||
-        (!way.own && all < heap[0] / WORTH_OTHER_HEAP))
+        (!way.own && all < heap[0] / WORTH_OTHER_HEAP) || has_moved(rows, n, way.element))
         return false;
     *ret = (struct answer_come){ .owner = way.owner->name,
                                  .field = way.field->field,
