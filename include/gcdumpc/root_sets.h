@@ -26,8 +26,8 @@ struct gcd_root_set {
 };
 
 /*
- * Retained, shared and unreachable objects add up to all objects of the graph; so do claimed and
- * unreachable ones.  Bytes likewise.  Sums saturate.
+ * Retained, shared, unreachable and frozen objects add up to all objects of the graph; so do
+ * claimed, unreachable and frozen ones.  Bytes likewise.  Sums saturate.
  */
 struct gcd_root_sets {
     /* by enum gcd_root_group; weak roots reach nothing */
@@ -37,6 +37,8 @@ struct gcd_root_sets {
     uint64_t shared_objects, shared_bytes; /* reached by several groups */
     /* reached only by weak roots, or by none */
     uint64_t unreachable_objects, unreachable_bytes;
+    /* so, too, but code holds them: gcd_is_frozen */
+    uint64_t frozen_objects, frozen_bytes;
 };
 
 /*

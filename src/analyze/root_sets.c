@@ -9,6 +9,8 @@
  */
 #include <gcdumpc/root_sets.h>
 
+#include <gcdumpc/generations.h>
+
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -118,14 +120,25 @@ static gcd_status spread(struct sets *s, const gcd_cancel_flag *cancel, struct g
     return GCD_OK;
 }
 
-static void count(const struct sets *s, struct gcd_root_sets *ret)
+/* AGES: NULL = which objects are frozen is not known. */
+static void count_dead(const struct gcd_graph *g, uint32_t node, const struct gcd_generations *ages,
+                       size_t *hint, struct gcd_root_sets *ret)
 {
+    bool frozen = gcd_is_frozen(ages, gcd_graph_node_address(g, node), hint);
+    (*(frozen ? &ret->frozen_objects : &ret->unreachable_objects))++;
+    gcd_add_saturating(frozen ? &ret->frozen_bytes : &ret->unreachable_bytes,
+                       gcd_graph_node_size(g, node));
+}
+
+static void count(const struct sets *s, const struct gcd_generations *ages,
+                  struct gcd_root_sets *ret)
+{
+    size_t hint = 0;
     for (uint32_t node = 0; node < s->nodes; node++) {
         uint64_t bytes = gcd_graph_node_size(s->live.g, node);
         unsigned has = s->marks[node].has;
         if (has == 0) {
-            ret->unreachable_objects++;
-            gcd_add_saturating(&ret->unreachable_bytes, bytes);
+            count_dead(s->live.g, node, ages, &hint, ret);
         } else if ((has & (has - 1)) != 0) {
             ret->shared_objects++;
             gcd_add_saturating(&ret->shared_bytes, bytes);
@@ -165,6 +178,7 @@ gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context 
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct sets s = { .nodes = gcd_graph_node_count(g) };
     struct gcd_root_sets result = { 0 };
+    struct gcd_generations *ages = NULL;
     bool ready = live_edges_init(&s.live, g, &a);
     if (ready && s.nodes > 0) {
         s.marks = gcd_mem_new_array(&a, s.nodes, sizeof *s.marks);
@@ -175,10 +189,14 @@ gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context 
         start(&s, &result);
         st = spread(&s, context->cancel, err);
     }
+    if (st == GCD_OK)
+        st = gcd_frozen_new(gcd_graph_summary(g), (uint32_t)(result.pseudo_roots.roots > 0), &a,
+                            &ages, err);
     if (st == GCD_OK) {
-        count(&s, &result);
+        count(&s, ages, &result);
         *ret = result;
     }
+    gcd_generations_free(ages);
     done(&s);
     return st;
 }

@@ -283,6 +283,10 @@ static void put_root_sets(struct answer *a, const struct answer_histogram *from)
                                  .retained_bytes = s->unreachable_bytes,
                                  .claimed_objects = s->unreachable_objects,
                                  .claimed_bytes = s->unreachable_bytes };
+    struct gcd_root_set frozen = { .retained_objects = s->frozen_objects,
+                                   .retained_bytes = s->frozen_bytes,
+                                   .claimed_objects = s->frozen_objects,
+                                   .claimed_bytes = s->frozen_bytes };
     struct gcd_root_set total = {
         s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes
     };
@@ -307,6 +311,10 @@ static void put_root_sets(struct answer *a, const struct answer_histogram *from)
     if (s->unreachable_objects > 0) {
         put_root_set(a, from, &none, HAS_RETAINED | HAS_CLAIMED, "(no root)");
         answer_text(a, "group", "none");
+    }
+    if (s->frozen_objects > 0) {
+        put_root_set(a, from, &frozen, HAS_RETAINED | HAS_CLAIMED, ANSWER_FROZEN);
+        answer_text(a, "group", "frozen");
     }
     a->total = a->rows;
     answer_begin_sums(a);

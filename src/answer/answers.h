@@ -406,6 +406,9 @@ void answer_root_label(struct answer *a, const char *key, const struct gcd_sessi
 void answer_root_parts(const struct gcd_graph *g, const struct gcd_names *names,
                        const struct gcd_root *r, const char *ret[ANSWER_ROOT_PARTS]);
 #define ANSWER_NO_ROOT "(no root recorded)"
+/* What no root reaches and gcd_is_frozen, alone and as a step or row. */
+#define ANSWER_FROZEN_WORDS "frozen: literals and types, which only code holds"
+#define ANSWER_FROZEN       "(" ANSWER_FROZEN_WORDS ")"
 /* The cells "field", "class" and "label" of a static variable; unknown for other roots and NULL. */
 void answer_static(struct answer *a, const struct gcd_session *s, const struct gcd_root *r);
 /* The group of R for programs, such as "statics"; "stand_in" for R NULL. */

@@ -29,6 +29,8 @@ const char *stacks_frame(const struct stacks *f, uint32_t label, const char **re
     case GCD_STEP_PSEUDO_ROOTS:
     case GCD_STEP_UNREACHABLE:
         return "[not reachable from roots]";
+    case GCD_STEP_FROZEN:
+        return "[frozen]";
     case GCD_STEP_DEEPER:
         return "...";
     case GCD_STEP_TYPE:

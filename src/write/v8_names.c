@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "write/json_put.h"
 
-static const char *const group_names[GCD_GROUPS] = {
+static const char *const group_names[V8_GROUPS] = {
     [GCD_GROUP_STATICS] = "[static variables]",
     [GCD_GROUP_LOCALS] = "[local variables]",
     [GCD_GROUP_FINALIZER] = "[finalizer queue]",
@@ -20,6 +20,7 @@ static const char *const group_names[GCD_GROUPS] = {
     [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]",
     [GCD_GROUP_OTHER] = "[other roots]",
     [GCD_GROUP_WEAK] = "[weak handles]",
+    [V8_FROZEN] = "[frozen]",
 };
 
 /* ---- numbering ---- */
@@ -181,8 +182,10 @@ gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc,
         return gcd_fail(err, GCD_E_LIMIT, "%zu roots are too many for this format", roots);
     for (size_t i = 0; i < roots; i++)
         n->groups[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
+    GCD_TRY(frozen_nodes_find(&n->frozen, g, &n->alloc, err));
+    n->groups[V8_FROZEN] = n->frozen.count;
     n->count = 2;
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         if (n->groups[i] > 0)
             n->group[i] = n->count++;
     n->first_static = n->count;
@@ -205,6 +208,7 @@ void v8_names_done(struct v8_names *n)
 {
     gcd_mem_free(&n->alloc, n->types, n->type_count * sizeof *n->types);
     gcd_mem_free(&n->alloc, n->texts, n->text_count * sizeof *n->texts);
+    frozen_nodes_done(&n->frozen, &n->alloc);
     gcd_fields_free(n->fields);
 }
 
@@ -290,7 +294,7 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
 {
     const struct gcd_summary *summary = gcd_graph_summary(n->g);
     gcd_sink_text(s, "[\"\",\"(GC roots)\"");
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         if (n->groups[i] > 0) {
             gcd_sink_text(s, ",\"");
             gcd_sink_text(s, group_names[i]);

@@ -1,8 +1,9 @@
 /*
  * The string table of a V8 heap snapshot: every name once, numbered before any is written.
  *
- *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots
- *         "dependent handle"  types  fields  texts of strings, where they may be written
+ *     ""  "(GC roots)"  existing groups of roots, "[frozen]" for what only code holds
+ *         static variables  numbers of weak roots  "dependent handle"  types  fields
+ *         texts of strings, where they may be written
  *
  * Viewers distinguish classes by the number of their name.  So types with equal names share a
  * string if they come from the same module; otherwise their module is added.
@@ -13,6 +14,7 @@
 #include <gcdumpc/unstable/fields.h>
 
 #include "base/idmap.h"
+#include "write/frozen.h"
 #include "write/write.h"
 
 /* Room for "T,NNNNNNNNNN,", the beginning of a node or an edge. */
@@ -27,14 +29,19 @@ struct v8_type_name {
                                    of the record's type */
 };
 
+/* The groups below the roots: those of roots, then frozen objects. */
+#define V8_FROZEN GCD_GROUPS
+#define V8_GROUPS (GCD_GROUPS + 1u)
+
 struct v8_names {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
-    uint64_t groups[GCD_GROUPS]; /* number of roots in each group */
-    uint32_t group[GCD_GROUPS];  /* string of a non-empty group */
-    uint32_t first_static;       /* string of the first static variable; the others follow */
-    uint32_t first_weak;         /* string of number 0 of the weak roots */
+    struct frozen_nodes frozen;
+    uint64_t groups[V8_GROUPS]; /* number of roots in each group */
+    uint32_t group[V8_GROUPS];  /* string of a non-empty group */
+    uint32_t first_static;      /* string of the first static variable; the others follow */
+    uint32_t first_weak;        /* string of number 0 of the weak roots */
     uint32_t dependent;
     struct v8_type_name *types; /* [type_count] */
     uint32_t type_count;

@@ -1,8 +1,8 @@
 /*
  * V8 heap snapshot: the JSON for Chrome DevTools, VS Code and memlab.
  *
- *     nodes     the root "", "(GC roots)", one node for each group of roots, then the objects; 7
- *               numbers each
+ *     nodes     the root "", "(GC roots)", one node for each group of roots and one for frozen
+ *               objects, then the objects; 7 numbers each
  *     edges     those of node 0, of node 1, ...; 3 numbers each
  *     strings   all names, see v8_names.h
  *
@@ -254,7 +254,7 @@ static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
     put_synthetic(v, 0, 0, 1);
     put_synthetic(v, 1, 1, v->first_object - 2);
     uint32_t node = 2;
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         if (v->names.groups[i] > 0)
             put_synthetic(v, node++, v->names.group[i], v->names.groups[i]);
     GCD_TRY(walk_objects(v,
@@ -296,6 +296,18 @@ static gcd_status put_group(struct v8 *v, enum gcd_root_group group, struct gcd_
         else
             put_edge(v, V8_EDGE_ELEMENT, number, to);
         number++;
+        GCD_TRY(check_rows(v, err));
+    }
+    return GCD_OK;
+}
+
+static gcd_status put_frozen(struct v8 *v, struct gcd_error *err)
+{
+    uint32_t number = 0;
+    for (uint32_t node = 0; node < gcd_graph_node_count(v->g); node++) {
+        if (!frozen_nodes_has(&v->names.frozen, node))
+            continue;
+        put_edge(v, V8_EDGE_ELEMENT, number++, v->first_object + node);
         GCD_TRY(check_rows(v, err));
     }
     return GCD_OK;
@@ -377,12 +389,13 @@ static gcd_status put_edges(struct v8 *v, struct gcd_error *err)
     open_array(v, "\"edges\":");
     put_edge(v, V8_EDGE_INTERNAL, 1, 1);
     uint32_t node = 2;
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         if (v->names.groups[i] > 0)
             put_edge(v, V8_EDGE_INTERNAL, v->names.group[i], node++);
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         if (v->names.groups[i] > 0)
-            GCD_TRY(put_group(v, (enum gcd_root_group)i, err));
+            GCD_TRY(i == V8_FROZEN ? put_frozen(v, err)
+                                   : put_group(v, (enum gcd_root_group)i, err));
     GCD_TRY(walk_objects(v,
                          (struct node_writer){ .edge_bytes = ROW_BYTES,
                                                .fill = fill_edges,
@@ -409,12 +422,12 @@ static void put_head(struct v8 *v)
 static gcd_status count_records(struct v8 *v, struct gcd_error *err)
 {
     uint64_t groups = 0;
-    for (unsigned i = 0; i < GCD_GROUPS; i++)
+    for (unsigned i = 0; i < V8_GROUPS; i++)
         groups += v->names.groups[i] > 0;
     v->first_object = (uint32_t)(2 + groups);
     v->nodes = v->first_object + (uint64_t)gcd_graph_node_count(v->g);
     v->edges = 1 + groups + gcd_graph_summary(v->g)->root_count + gcd_graph_edge_count(v->g) +
-               gcd_graph_dependent_count(v->g);
+               gcd_graph_dependent_count(v->g) + v->names.frozen.count;
     if (v->nodes > MAX_NODES)
         return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u nodes",
                         (unsigned)MAX_NODES);

@@ -190,7 +190,7 @@ class Sections(DiffTest):
         self.done("diff", *(os.path.join(cli_support.SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "-o", "d.html")
         self.page = page = self.browser.open(self.path("d.html"))
         self.assertEqual(page.texts("#sections a"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree",
-                                                     "Largest objects", "Waiting", "Roots", "Generations"])
+                                                     "Largest objects", "Held together", "Waiting", "Roots", "Generations"])
         self.assertIn("Waiting: 296 calls wait", page.text("#summary"))
 
     def test_each_program_has_its_own_column(self):

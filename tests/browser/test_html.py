@@ -134,7 +134,7 @@ class Page(PageTest):
         page = self.show()
         page.click("#map .as-table summary")
         names = page.texts("#map .as-table tbody th")
-        self.assertEqual(names[:2], ["Static variables", "Not reachable from roots"])
+        self.assertEqual(names[:2], ["Static variables", "Frozen: literals and types, which only code holds"])
         page.click("#map .as-table tbody button", 0)
         self.assertEqual(page.texts("#map .crumbs li"), ["All objects", "Static variables"])
         self.assertEqual(page.texts("#map .as-table tbody th")[0], "s_lab")
@@ -236,7 +236,7 @@ class Diff(PageTest):
         self.assertIn("net8-wks.nettrace.gz", page.texts("#summary .side")[0])
         self.assertIn("net8-wks-two-dumps.nettrace.gz", page.texts("#summary .side")[1])
         self.assertEqual(page.texts("body > nav li"), ["Summary", "What holds it", "Types", "Map", "Suspects of the newer dump", "Dominator tree",
-                                                         "Largest objects", "Waiting", "Roots", "Generations"])
+                                                         "Largest objects", "Held together", "Waiting", "Roots", "Generations"])
         self.assertIn("+3,084", page.text("#summary"))
         self.assertIn("before 17,633", page.text("#summary"))
         self.assertEqual(page.text("#types [aria-sort]"), "Retained ±")

@@ -231,7 +231,7 @@ class Roots(ReportTest):
                         stack.append(to)
             reached[group] = seen
         rows = {r["group"]: r for r in self.json("net10-wks-ranges", "--by", "root", "--retained")["roots"]}
-        self.assertEqual(set(rows), set(reached) | {"weak", "several", "none"})
+        self.assertEqual(set(rows), set(reached) | {"weak", "several", "frozen"})
         order, earlier = ("statics", "locals", "finalizer", "strong_handles", "pinned_handles", "refcounted", "other"), set()
         for group in sorted(reached, key=order.index):
             seen, first = reached[group], reached[group] - earlier
@@ -242,7 +242,7 @@ class Roots(ReportTest):
             self.assertEqual((row["objects"], row["bytes"]), (len(seen), sum(sizes[n] for n in seen)))
             self.assertEqual((row["retained_objects"], row["retained_bytes"]), (len(alone), sum(sizes[n] for n in alone)))
         dead = set(range(len(sizes))).difference(*reached.values())
-        self.assertEqual((rows["none"]["retained_objects"], rows["none"]["retained_bytes"]), (len(dead), sum(sizes[n] for n in dead)))
+        self.assertEqual((rows["frozen"]["retained_objects"], rows["frozen"]["retained_bytes"]), (len(dead), sum(sizes[n] for n in dead)))
         self.assertEqual(sum(r["retained_objects"] for r in rows.values()), len(sizes))
         self.assertEqual(sum(r["retained_bytes"] for r in rows.values()), sum(sizes))
         self.assertEqual(sum(r["claimed_bytes"] or 0 for r in rows.values()), sum(sizes))
@@ -285,7 +285,7 @@ class Retained(ReportTest):
     def test_order_and_total(self):
         rows = self.json("net10-wks-ranges", "--retained", "--sort", "retained")["types"]
         self.assertEqual([r["retained_bytes"] for r in rows], sorted((r["retained_bytes"] for r in rows), reverse=True))
-        alive = sum(r["retained_bytes"] for r in self.json("net10-wks-ranges", "--retained", "--by=root")["roots"] if r["group"] != "none")
+        alive = sum(r["retained_bytes"] for r in self.json("net10-wks-ranges", "--retained", "--by=root")["roots"] if r["group"] != "frozen")
         total = self.done("report", trace("net10-wks-ranges"), "--retained").text.splitlines()[-1]
         self.assertEqual(total.split(), ["17646", "1378569", "100.00%", str(alive), "total,", "201", "types"])
 

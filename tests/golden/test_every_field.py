@@ -563,19 +563,28 @@ class HeapSnapshot(Case):
             statics = [f"{rows[heap.type_ids.index(r[5])]['name']}" + (f".{r[2]}" if r[2] else "") for g, r in roots if g == "statics"]
             weak = [str(i) for i in range(sum(g == "weak" for g, _ in roots))]
             shown = [t["name"].replace(" ", "") if t["name"].startswith("<") else t["name"] for t in rows]
-            strings = ["", "(GC roots)", *(label[g] for g in groups), *statics, *weak, "dependent handle", *shown]
+            dependents = heap.dependents()
+            held = {t for n in range(len(sizes)) for t in heap.graph_edges()[n] if t != n} | {v for _, v in dependents} | {r[4] for g, r in roots if g != "weak"}
+            frozen = [n for n in range(len(sizes)) if n not in held and heap.generation(n) is None]
+            strings = ["", "(GC roots)", *(label[g] for g in groups), *["[frozen]"] * bool(frozen), *statics, *weak, "dependent handle", *shown]
             name = {i: len(strings) - len(shown) + i for i in range(len(shown))}
             first = 2 + len(groups)
-            dependents = heap.dependents()
+            if frozen:
+                first += 1
             nodes, edges = [[9, 0, 1, 0, 1, 0, 0], [9, 1, 3, 0, len(groups), 0, 0]], [[3, 1, 7]]
             for i, g in enumerate(groups):
                 edges.append([3, 2 + i, 7 * (2 + i)])
                 nodes.append([9, 2 + i, 2 * (2 + i) + 1, 0, sum(g == of for of, _ in roots), 0, 0])
+            if frozen:
+                edges.append([3, 2 + len(groups), 7 * (2 + len(groups))])
+                nodes.append([9, 2 + len(groups), 2 * (2 + len(groups)) + 1, 0, len(frozen), 0, 0])
+                nodes[1][4] += 1
             for g in groups:
                 for i, r in enumerate(r for of, r in roots if of == g):
                     to = 7 * (first + r[4])
-                    at = 2 + len(groups)
+                    at = first
                     edges.append([2, at + i, to] if g == "statics" else [6, at + len(statics) + i, to] if g == "weak" else [1, i, to])
+            edges += [[1, i, 7 * (first + n)] for i, n in enumerate(frozen)]
             for n, size in enumerate(sizes):
                 targets = heap.graph_edges()[n]
                 values = [v for k, v in dependents if k == n]
@@ -649,7 +658,7 @@ class Profiles(Case):
                 if not names or names[-1] != name:
                     names.append(name)
             if not chain:
-                top = [("[not reachable from roots]", "", None)]
+                top = [("[frozen]" if heap.generation(n) is None else "[not reachable from roots]", "", None)]
                 names = [(rows[heap.type_of(n)]["name"], rows[heap.type_of(n)]["module"], heap.type_of(n))]
             else:
                 root = next((r for r in roots if r[4] == chain[-1] and group(r[0], r[1]) != "weak"), None)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/generations.h>
+
 #include "support/run.h"
 
 struct text {
@@ -20,6 +22,8 @@ struct snapshot {
     struct text *strings;
     size_t string_count;
     uint64_t node_count, edge_count;
+    bool *frozen; /* [nodes of the graph] expected below "[frozen]" */
+    uint64_t frozen_count;
 };
 
 static char wrong[400];
@@ -244,6 +248,62 @@ static bool is_name(const char *shown, const char *name)
            (shown[strlen(shown) - 1] == ']' && (*shown == '[' || strncmp(shown, " [", 2) == 0));
 }
 
+/* Frozen objects that nothing else refers to. */
+static void find_frozen(struct snapshot *s, const struct gcd_graph *g)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    struct gcd_generations *ages;
+    size_t hint = 0;
+    uint32_t strong = 0, nodes = gcd_graph_node_count(g);
+    bool *held = calloc((size_t)nodes + 1, sizeof *held);
+    s->frozen = calloc((size_t)nodes + 1, sizeof *s->frozen);
+    if (held == NULL || s->frozen == NULL)
+        abort();
+    for (size_t i = 0; i < summary->root_count; i++) {
+        bool weak = gcd_root_group(&summary->roots[i]) == GCD_GROUP_WEAK;
+        strong += !weak;
+        held[summary->roots[i].node] = held[summary->roots[i].node] || !weak;
+    }
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        held[gcd_graph_dependent(g, i)->value] = true;
+    for (uint32_t i = 0; i < nodes; i++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
+        for (size_t k = 0; k < n; k++)
+            held[edges[k]] = held[edges[k]] || edges[k] != i;
+    }
+    if (gcd_frozen_new(summary, strong == 0, NULL, &ages, NULL) != GCD_OK)
+        abort();
+    for (uint32_t i = 0; i < nodes; i++) {
+        s->frozen[i] = !held[i] && i != gcd_graph_unknown(g) &&
+                       gcd_is_frozen(ages, gcd_graph_node_address(g, i), &hint);
+        s->frozen_count += s->frozen[i];
+    }
+    gcd_generations_free(ages);
+    free(held);
+}
+
+/* Node number GROUP and its edges from AT on. */
+static const char *check_frozen(const struct snapshot *s, const struct gcd_graph *g, uint64_t group,
+                                uint64_t at)
+{
+    const uint64_t *n = &s->nodes[7 * group], *e = &s->edges[3 * (group - 1)];
+    uint64_t number = 0;
+    if (n[0] != 9 || n[3] != 0 || n[4] != s->frozen_count ||
+        strcmp(string_of(s, n[1]), "[frozen]") != 0 || e[0] != 3 || e[1] != n[1] ||
+        e[2] != 7 * group)
+        return "the node of frozen objects";
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+        const uint64_t *to = &s->edges[3 * at];
+        if (!s->frozen[i])
+            continue;
+        if (to[0] != 1 || to[1] != number++ || to[2] != 7 * (group + 1 + i))
+            return complain("frozen object %" PRIu32, i);
+        at++;
+    }
+    return NULL;
+}
+
 static const char *check_roots(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
@@ -285,13 +345,18 @@ static const char *check_roots(const struct snapshot *s, const struct gcd_graph 
             return complain("the group %s", names[k]);
         group++;
     }
+    if (s->frozen_count > 0) {
+        const char *w = check_frozen(s, g, group++, at);
+        if (w != NULL)
+            return w;
+    }
     return group == first ? NULL : "the number of groups";
 }
 
 static const char *check_objects(const struct snapshot *s, const struct gcd_graph *g,
                                  uint64_t first)
 {
-    uint64_t at = first - 1 + gcd_graph_summary(g)->root_count;
+    uint64_t at = first - 1 + gcd_graph_summary(g)->root_count + s->frozen_count;
     size_t dependent = 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
         const uint64_t *n = &s->nodes[7 * (first + i)];
@@ -340,9 +405,10 @@ const char *v8_check(const uint8_t *file, size_t n, const struct gcd_graph *g)
     if (w == NULL)
         w = check_structure(&s);
     uint64_t first = s.node_count - gcd_graph_node_count(g);
-    if (w == NULL && (first < 2 || first > 2 + GCD_GROUPS))
+    if (w == NULL && (first < 2 || first > 3 + GCD_GROUPS))
         w = "the number of nodes";
-    if (w == NULL && s.edge_count != first - 1 + gcd_graph_summary(g)->root_count +
+    find_frozen(&s, g);
+    if (w == NULL && s.edge_count != first - 1 + gcd_graph_summary(g)->root_count + s.frozen_count +
                                          gcd_graph_edge_count(g) + gcd_graph_dependent_count(g))
         w = "the number of edges";
     if (w == NULL)
@@ -355,6 +421,7 @@ const char *v8_check(const uint8_t *file, size_t n, const struct gcd_graph *g)
         free(s.strings[i].p);
     free(s.strings);
     free(s.nodes);
+    free(s.frozen);
     free(s.edges);
     return w;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/generations.h>
 #include <gcdumpc/root_sets.h>
 
 #include "support/check.h"
@@ -51,6 +52,9 @@ static void add(const struct gcd_graph *g, uint32_t node, uint64_t *objects, uin
  * each group. */
 static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
+    struct gcd_generations *ages;
+    size_t hint = 0;
+    assert_int_equal(gcd_frozen_new(gcd_graph_summary(g), 0, NULL, &ages, &err), GCD_OK);
     const unsigned all = (1u << GCD_GROUPS) - 1;
     bool by_all[NODES], by_one[NODES], by_others[NODES], by_earlier[NODES],
         alone[NODES] = { false };
@@ -74,10 +78,13 @@ static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
         }
     }
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
-        if (!by_all[i])
+        if (!by_all[i] && gcd_is_frozen(ages, gcd_graph_node_address(g, i), &hint))
+            add(g, i, &ret->frozen_objects, &ret->frozen_bytes);
+        else if (!by_all[i])
             add(g, i, &ret->unreachable_objects, &ret->unreachable_bytes);
         else if (!alone[i])
             add(g, i, &ret->shared_objects, &ret->shared_bytes);
+    gcd_generations_free(ages);
 }
 
 static bool no_strong_root(const struct gcd_root_sets *s)
@@ -93,17 +100,19 @@ static bool no_strong_root(const struct gcd_root_sets *s)
 static size_t pseudo_roots(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     size_t n;
-    uint64_t objects = ret->unreachable_objects, bytes = ret->unreachable_bytes;
+    uint64_t objects = ret->unreachable_objects + ret->frozen_objects,
+             bytes = ret->unreachable_bytes + ret->frozen_bytes;
     free(graph_roots(g, &n));
     ret->pseudo_roots = (struct gcd_root_set){ n, objects, bytes, objects, bytes, objects, bytes };
     ret->unreachable_objects = ret->unreachable_bytes = 0;
+    ret->frozen_objects = ret->frozen_bytes = 0;
     return n;
 }
 
 static void random_graphs_agree_with_a_search(void **state)
 {
     (void)state;
-    uint64_t shared = 0, unreachable = 0, without_roots = 0;
+    uint64_t shared = 0, unreachable = 0, frozen = 0, without_roots = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
                                                              .max_nodes = 40,
@@ -118,10 +127,11 @@ static void random_graphs_agree_with_a_search(void **state)
         assert_memory_equal(&got, &wanted, sizeof got);
         shared += got.shared_objects;
         unreachable += got.unreachable_objects;
+        frozen += got.frozen_objects;
         gcd_graph_free(g);
     }
     /* else the test shows nothing */
-    assert_true(shared > 0 && unreachable > 0 && without_roots > 0);
+    assert_true(shared > 0 && unreachable > 0 && frozen > 0 && without_roots > 0);
 }
 
 /* A list held at its head by a static variable and in the middle by a local variable, twice; a weak

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/generations.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/unstable/fields.h>
@@ -310,6 +311,16 @@ static void slow_label(const struct slowly *s, uint32_t node, uint32_t below, ch
         (void)snprintf(label, 2000, "%s.%s", gcd_names_get(s->o->names, type), f.name);
 }
 
+static bool is_frozen(const struct gcd_graph *g, uint32_t node, bool no_roots)
+{
+    struct gcd_generations *ages;
+    size_t hint = 0;
+    assert_int_equal(gcd_frozen_new(gcd_graph_summary(g), no_roots, NULL, &ages, &err), GCD_OK);
+    bool frozen = gcd_is_frozen(ages, gcd_graph_node_address(g, node), &hint);
+    gcd_generations_free(ages);
+    return frozen;
+}
+
 /* The path of one node, and the innermost field on it, the slow way. */
 static void slow_stack(const struct slowly *s, uint32_t node, char *text, size_t cap,
                        char label[2000])
@@ -336,7 +347,7 @@ static void slow_stack(const struct slowly *s, uint32_t node, char *text, size_t
         root = summary->root_count;
     bool no_roots = d != NULL ? gcd_dominators_pseudo_roots(d) > 0 : gcd_paths_pseudo_roots(p) > 0;
     if (up == GCD_NODE_NONE || no_roots)
-        append(text, cap, "[not reachable from roots]");
+        append(text, cap, is_frozen(g, node, no_roots) ? "[frozen]" : "[not reachable from roots]");
     else if (root == summary->root_count)
         append(text, cap, "[several roots]");
     else

@@ -79,6 +79,7 @@ enum gcd_step_kind {
     GCD_STEP_PSEUDO_ROOTS,  /* objects that serve as pseudo-roots (dominators.h) */
     GCD_STEP_SEVERAL_ROOTS, /* several roots together, no single one (with stacks) */
     GCD_STEP_UNREACHABLE,   /* no root reaches it (with stacks) */
+    GCD_STEP_FROZEN,        /* nor is it dead: gcd_is_frozen (with stacks) */
     /* objects of any type that lie deeper: see max_depth and max_steps (with stacks) */
     GCD_STEP_DEEPER,
 };

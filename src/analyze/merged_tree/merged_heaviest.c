@@ -322,8 +322,7 @@ static gcd_status begin_unreachable(struct heaviest *h, struct gcd_error *err)
     for (uint32_t node = 0, left = m->nodes - h->order->count; left > 0; node++) {
         if (gcd_dominators_parent(m->o->dominators, node) != GCD_NODE_NONE)
             continue;
-        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE),
-                             false, &at, err));
+        GCD_TRY(merged_begin_dead(m, node, &at, err));
         GCD_TRY(follow_steps(h, err));
         GCD_TRY(join_unreachable(h, at, node, err));
         found(h, node, at);
@@ -372,6 +371,7 @@ static gcd_status make(struct heaviest *h, struct gcd_error *err)
         return merged_nomem(err);
     mark_all_placed(h);
     GCD_TRY(merged_prepare_roots(m, err));
+    GCD_TRY(merged_know_frozen(m, err));
     GCD_TRY(begin_live(h, err));
     GCD_TRY(begin_unreachable(h, err));
     find_beginnings(h);

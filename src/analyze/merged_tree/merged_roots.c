@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/generations.h>
 #include <gcdumpc/unstable/root_order.h>
 #include <gcdumpc/unstable/static_names.h>
 
@@ -192,4 +193,26 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, st
              root = place - 1;
     const struct gcd_root *r = place != 0 ? &gcd_graph_summary(m->g)->roots[root] : NULL;
     return m->o->stacks ? begin_stack(m, r, root, ret, err) : begin_path(m, r, root, ret, err);
+}
+
+gcd_status merged_know_frozen(struct merged_maker *m, struct gcd_error *err)
+{
+    return gcd_frozen_new(gcd_graph_summary(m->g),
+                          m->o->paths != NULL ? gcd_paths_pseudo_roots(m->o->paths)
+                                              : gcd_dominators_pseudo_roots(m->o->dominators),
+                          &m->alloc, &m->ages, err);
+}
+
+bool merged_is_frozen(struct merged_maker *m, uint32_t node)
+{
+    return gcd_is_frozen(m->ages, gcd_graph_node_address(m->g, node), &m->ages_hint);
+}
+
+gcd_status merged_begin_dead(struct merged_maker *m, uint32_t node, uint32_t *ret,
+                             struct gcd_error *err)
+{
+    return merged_child(
+        &m->from_root, GCD_STEP_NONE,
+        merged_label(m->t, merged_is_frozen(m, node) ? MERGED_FROZEN : MERGED_UNREACHABLE), false,
+        ret, err);
 }

@@ -21,6 +21,7 @@ struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint3
     static const enum gcd_step_kind fixed[] = { [MERGED_PSEUDO] = GCD_STEP_PSEUDO_ROOTS,
                                                 [MERGED_SEVERAL] = GCD_STEP_SEVERAL_ROOTS,
                                                 [MERGED_UNREACHABLE] = GCD_STEP_UNREACHABLE,
+                                                [MERGED_FROZEN] = GCD_STEP_FROZEN,
                                                 [MERGED_DEEPER] = GCD_STEP_DEEPER };
     struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
     if (label < t->types)

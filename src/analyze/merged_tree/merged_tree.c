@@ -40,7 +40,7 @@ static void want(struct merged_maker *m, uint32_t node)
 {
     if (parent_of(m, node) == GCD_NODE_NONE) {
         struct gcd_merged_tree_totals *t = &m->t->totals;
-        bool frozen = gcd_is_frozen(m->ages, gcd_graph_node_address(m->g, node), &m->ages_hint);
+        bool frozen = merged_is_frozen(m, node);
         (*(frozen ? &t->frozen_count : &t->dead_count))++;
         gcd_add_saturating(frozen ? &t->frozen_bytes : &t->dead_bytes,
                            gcd_graph_node_size(m->g, node));
@@ -141,8 +141,7 @@ static gcd_status place(struct merged_maker *m, const struct waiting *x, struct 
     if (x->parent == GCD_NODE_ROOT)
         GCD_TRY(merged_begin(m, x->node, &at, err));
     else if (x->parent == GCD_NODE_NONE)
-        GCD_TRY(merged_child(&m->from_root, GCD_STEP_NONE, merged_label(m->t, MERGED_UNREACHABLE),
-                             false, &at, err));
+        GCD_TRY(merged_begin_dead(m, x->node, &at, err));
     else
         at = m->place[x->parent];
     struct merged_child of = { x->parent, GCD_STEP_NONE, x->node, x->type };
@@ -268,13 +267,10 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
         find_dependents(m);
     if (o->stacks || merges_paths)
         GCD_TRY(merged_prepare_roots(m, err));
+    GCD_TRY(merged_know_frozen(m, err));
     if (o->stacks) {
         GCD_TRY(place_all(m, err));
     } else {
-        GCD_TRY(gcd_frozen_new(gcd_graph_summary(m->g),
-                               o->paths != NULL ? gcd_paths_pseudo_roots(o->paths)
-                                                : gcd_dominators_pseudo_roots(o->dominators),
-                               &m->alloc, &m->ages, err));
         GCD_TRY(find_wanted(m, err));
         GCD_TRY(place_in_order(m, err));
     }

@@ -24,6 +24,7 @@ enum merged_fixed {
     MERGED_PSEUDO = GCD_GROUPS,
     MERGED_SEVERAL,
     MERGED_UNREACHABLE,
+    MERGED_FROZEN,
     MERGED_DEEPER,
     MERGED_FIXED
 };
@@ -196,6 +197,13 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err);
 /* The step above NODE, which has no object above it: its root; GCD_STEP_NONE: the top. */
 gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret,
                         struct gcd_error *err);
+/* Before any of the next two: which objects are frozen. */
+gcd_status merged_know_frozen(struct merged_maker *m, struct gcd_error *err);
+/* Is NODE, which no root reaches, frozen? */
+bool merged_is_frozen(struct merged_maker *m, uint32_t node);
+/* Stacks: the step above NODE, which no root reaches. */
+gcd_status merged_begin_dead(struct merged_maker *m, uint32_t node, uint32_t *ret,
+                             struct gcd_error *err);
 
 /* merged_steps.c */
 /* As merged_object_label, for an object whose parent's fields are told apart. */

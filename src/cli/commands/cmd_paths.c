@@ -176,7 +176,7 @@ gcd_status cli_paths_answer(const struct cli_type_paths *paths, const struct gcd
         }
         if (frozen.count > 0) {
             put(&t, &frozen, "frozen");
-            answer_text(t.answer, "step", "(frozen: literals and types, which only code holds)");
+            answer_text(t.answer, "step", ANSWER_FROZEN);
         }
         t.answer->total = t.answer->rows;
     } else if (st == GCD_OK) {

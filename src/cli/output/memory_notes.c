@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "input/fail.h"
 #include "output/json_out.h"
@@ -82,7 +83,7 @@ char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachabl
     char frozen[200] = "";
     if (u->frozen_objects > 0)
         (void)snprintf(frozen, sizeof frozen,
-                       "%s %s (%s) %s frozen: literals and types, which only code holds",
+                       "%s %s (%s) %s " ANSWER_FROZEN_WORDS,
                        u->objects > 0 ? ";" : ", but", cli_number(u->frozen_objects, true, a),
                        cli_size(u->frozen_bytes, b), gcd_by_number(u->frozen_objects, "is", "are"));
     if (u->objects == 0)

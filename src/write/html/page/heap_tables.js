@@ -36,7 +36,7 @@ export function rootSection() {
     el("tr", {}, el("th", {scope: "row"}, node ? linkedName(node[1]) : label), el("td", {class: "number"}, roots),
        bytesCell(node ? node[5] : 0), shareCell(node ? node[5] : 0, heap.totals.bytes), countCell(node ? node[4] : 0));
   const rows = heap.root_groups.flatMap((group, i) => heap.roots[i] > 0 ? [row(labelOf(group), count(heap.roots[i]), held.get(`[${group}]`))] : []);
-  for (const other of ["[several roots]", "[not reachable from roots]"]) {
+  for (const other of ["[several roots]", "[not reachable from roots]", "[frozen]"]) {
     if (held.has(other)) {
       rows.push(row(labelOf(other), "", held.get(other)));
     }

@@ -7,6 +7,7 @@ import {GROWTHS, NOT_COMPARED} from "./words.js";
 // Labels that are more than the frame without its brackets.
 /** @type {Record<string, string>} */
 const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths",
+                "[frozen]": "Frozen: literals and types, which only code holds",
                 "(no root)": "Frozen, or not reachable from roots"};
 
 // Control characters and those that change the writing direction could make a name look like another one.
