@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -132,7 +133,10 @@ static void put_site(struct answer *a, const struct answer_of_sites *of,
     const struct gcd_site_frame *f = gcd_site_frame_of(of->list, site);
     const char *type = gcd_site_type_name(of->list, site, of->summary, of->names);
     double of_type = of->list->of_type[site->type];
-    char text[ANSWER_SITE_BYTES];
+    char text[ANSWER_SITE_BYTES], call[GCD_ASYNC_STEP_BYTES];
+    const char *said = site->type < of->summary->type_count && !of->full
+                           ? gcd_names_step(of->names, site->type, call)
+                           : type;
     answer_row(a);
     answer_count(a, "count", gcd_site_estimate(site->objects));
     answer_count(a, "bytes", gcd_site_estimate(site->bytes));
@@ -157,7 +161,7 @@ static void put_site(struct answer *a, const struct answer_of_sites *of,
     if (f->line != 0)
         answer_count(a, "line", f->line);
     answer_text(a, "type", type);
-    answer_site_text(f, type, text);
+    answer_site_text(f, said, text);
     answer_text(a, "site", text);
     put_frames(a, of, t->stack);
 }

@@ -130,7 +130,8 @@ static struct piece real_class(struct piece outer)
 {
     for (;;) {
         size_t start = last_segment(outer);
-        if (!begins(from(outer, start), "<>c"))
+        struct piece own = from(outer, start);
+        if (!begins(own, "<>c") && !begins(own, "_Closure$__"))
             return outer;
         outer.n = start > 0 ? start - 1 : 0;
     }
@@ -307,12 +308,19 @@ void gcd_call_name(const char *class_name, const char *method, char *ret, size_t
     case GCD_MADE_OF_NOTHING:
         break;
     }
-    put(&t, real_class(without_module(class_name)));
+    struct piece name = { method, strlen(method) };
+    put(&t, real_module(real_class(without_module(class_name))));
+    if (begins(name, "_Lambda$__")) { /* of Visual Basic, which does not tell its method */
+        put_text(&t, " (lambda)");
+        return;
+    }
     put_text(&t, ".");
+    if (name.n > 1 && name.p[name.n - 1] == '@') /* start-up code of F#, "main@" */
+        name.n--;
     if (method[0] == '.') /* ".ctor" */
-        put_text(&t, method);
+        put(&t, name);
     else
-        put_method(&t, (struct piece){ method, strlen(method) });
+        put_method(&t, name);
 }
 
 /* The method that "get_Items" and the like belong to is that of the source, "Items". */

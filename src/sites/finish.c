@@ -48,20 +48,17 @@ static gcd_status no_room(struct gcd_error *err)
 
 /* ---- frames ---- */
 
-/* "Shop.Rpc.CallAsync" for Shop.Rpc+<CallAsync>d__2.MoveNext; RET[METHOD_BYTES]. */
+/* As in the source: "Shop.Rpc.CallAsync" for Shop.Rpc+<CallAsync>d__2.MoveNext, "Harbour.load, line
+ * 23" for Harbour+load@23.MoveNext of F#; RET[METHOD_BYTES]. */
 static void method_text(const struct code_method *m, char *ret)
 {
-    char type[METHOD_BYTES], full[2 * METHOD_BYTES];
+    char type[METHOD_BYTES];
     if (gcd_name_csharp(m->type, true, type, sizeof type) != GCD_OK)
         (void)snprintf(type, sizeof type, "%s", m->type);
-    bool machine = strcmp(m->name, "MoveNext") == 0 && strchr(type, '<') != NULL;
-    (void)snprintf(full, sizeof full, "%s%s%s", type, type[0] != '\0' ? "." : "", m->name);
-    if (machine && strstr(type, ">d__") != NULL)
-        gcd_async_method(type, strlen(type), ret, METHOD_BYTES);
-    else if (m->name[0] == '<')
-        gcd_async_method(full, strlen(full), ret, METHOD_BYTES);
+    if (type[0] != '\0')
+        gcd_call_name(type, m->name, ret, METHOD_BYTES);
     else
-        (void)snprintf(ret, METHOD_BYTES, "%.*s", (int)METHOD_BYTES - 1, full);
+        (void)snprintf(ret, METHOD_BYTES, "%.*s", (int)METHOD_BYTES - 1, m->name);
 }
 
 /* The instruction that calls from ADDRESS, which is where it returns to. */

@@ -177,6 +177,12 @@ static void methods_of_calls(void **state)
         { "Shop.Program.<>c__DisplayClass1_0", "<Main>b__2", "Shop.Program.Main (lambda)" },
         { "Shop.Pump.<RunAsync>d__3", "MoveNext", "Shop.Pump.RunAsync" },
         { "Harbour.berth@14", "Invoke", "Harbour.berth, line 14" },
+        { "<StartupCode$Harbour>.$Main.berth@14", "Invoke", "Main.berth, line 14" },
+        { "<StartupCode$Harbour>.$Main", "main@", "Main.main" },
+        { "<StartupCode$Harbour>.$Main", ".cctor", "Main..cctor" },
+        { "Shop.Program.VB$StateMachine_3_Pay", "MoveNext", "Shop.Program.Pay" },
+        { "Shop.Program._Closure$__4-0", "_Lambda$__0", "Shop.Program (lambda)" },
+        { "Shop.Program._Closure$__4-0", ".ctor", "Shop.Program..ctor" },
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         char text[64];

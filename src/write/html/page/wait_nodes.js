@@ -1,7 +1,7 @@
 // @ts-check
 // Stacks as trees: of asynchronous operations, from the waiting methods to what is awaited, or the other way round; of allocations, whose innermost
 // frame comes first, from it to its callers, or the other way round.
-import {shortFrame, shortName, visible} from "./names.js";
+import {callOf, shortFrame, shortName, shortStep, visible} from "./names.js";
 import {sum} from "./numbers.js";
 import * as words from "./words.js";
 
@@ -30,6 +30,9 @@ export class WaitNode {
     this.short = (stacks.methods === undefined ? inner < 0 : cursors[0].frame >= stacks.methods) ? shortName(this.name) : shortFrame(this.name);
     this.kind = "t";
     this.number = type;
+    if (stacks.methods !== undefined && type >= 0 && callOf(type) !== undefined) {
+      this.short = shortStep(type);
+    }
     this.note = words.frameNote((flags & 1) !== 0, (flags & 2) !== 0, (flags & 4) !== 0);
     this.measure = measure;
     this.below = below;
