@@ -95,6 +95,20 @@ class Small(PageTest):
         self.assertGreater(tiles, 10)
         self.assertTrue(596 <= right <= 601 and 296 <= bottom <= 301, (right, bottom))
 
+    def test_the_map_is_as_wide_as_the_printed_page(self):
+        """Also on wide paper, and if the window had two columns before."""
+        for width in (1400, 800):
+            page = self.show(width=width)
+            page.call("Emulation.setEmulatedMedia", media="print")
+            page.settle()
+            whole, card, end, drawn = page.run("""(() => {
+                const of = selector => document.querySelector(selector).getBoundingClientRect();
+                return [of('main').width, of('#map').width, of('#map').right,
+                        Math.max(...[...document.querySelectorAll('#map .map *')].map(e => e.getBoundingClientRect().right))];
+            })()""")
+            self.assertEqual(card, whole, width)
+            self.assertLess(abs(drawn - end), 10, width)
+
     def test_print(self):
         page = self.show(media="print", width=720, height=1000)
         self.assertEqual(page.run("getComputedStyle(document.querySelector('body > nav')).display"), "none")
