@@ -36,6 +36,7 @@ class Bar(PageTest):
         self.assertEqual(page.texts("#summary .memory-bar .legend > span"),
                          ["live objects 29.0 MiB", "not reachable 1.0 MiB",
                           "Not known: free between objects; dead or unused; native or unknown; files; shared memory"])
+        self.assertEqual(page.texts("#summary .dead-types h3, #summary .dead-types li"), ["Not reachable, by type", "Byte[] 1.0 MiB in 1 object"])
         self.assertEqual(self.pieces(), ["SessionStore 24.0 MiB, 80.0 %", "My other code 3.0 MiB, 10.0 %", "Framework and libraries 2.0 MiB, 6.7 %",
                                          "Not reachable 1.0 MiB, 3.3 %"])
         self.assertIn("80.0 % of the heap (24.0 MiB)", page.text("#summary .answers"))

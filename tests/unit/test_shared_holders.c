@@ -255,7 +255,7 @@ static struct gcd_shared_of all_of(const struct heap *h)
 static void the_rows_are_those_of_a_search(void **state)
 {
     (void)state;
-    size_t two = 0, three = 0, statics = 0;
+    size_t two = 0, three = 0, four = 0, statics = 0;
     for (uint64_t seed = 1; seed <= 4000; seed++) {
         struct heap h = random_heap(seed);
         struct gcd_shared_of of = all_of(&h);
@@ -280,12 +280,13 @@ static void the_rows_are_those_of_a_search(void **state)
             assert_int_equal(objects, got[i].objects); /* there are three types */
             two += got[i].holder_count == 2;
             three += got[i].holder_count == 3;
+            four += got[i].holder_count == 4;
             statics += got[i].holders[0].type == GCD_TYPE_NONE;
         }
         gcd_shared_free(s);
         free_heap(&h);
     }
-    assert_true(two > 100 && three > 100 && statics > 100);
+    assert_true(two > 100 && three > 100 && four > 100 && statics > 100);
 }
 
 static void few_rows_are_the_largest(void **state)

@@ -6,7 +6,7 @@
  * A holder is a field of a class, or a static variable.  Each reference to an object, but those
  * from what the object itself dominates, has the holder that comes last on the shortest path to the
  * object that refers; references from objects of the same type do not count (the next one of a
- * list).  A row has all objects with the same two or three holders; of those below another one of
+ * list).  A row has all objects with the same holders, two to four; of those below another one of
  * the row only the topmost count.  An object can be below one of another row, so rows overlap.
  * Objects with more holders are in no row: that is how services and settings are.
  */
@@ -37,7 +37,7 @@ struct gcd_shared_of {
     size_t max;                          /* rows to keep, the largest */
 };
 
-#define GCD_SHARED_HOLDERS 3
+#define GCD_SHARED_HOLDERS 4
 #define GCD_SHARED_PARTS   3
 
 struct gcd_shared_holder {
@@ -50,7 +50,7 @@ struct gcd_shared_holder {
 
 struct gcd_shared_row {
     struct gcd_shared_holder holders[GCD_SHARED_HOLDERS];
-    size_t holder_count; /* 2 or 3 */
+    size_t holder_count; /* at least 2 */
     uint64_t objects;
     uint64_t bytes; /* what they retain; saturates */
     /* the topmost objects by type, with retained bytes, the largest first */

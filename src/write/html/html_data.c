@@ -458,23 +458,72 @@ static gcd_status open_session(struct html_data *h, struct gcd_error *err)
     return st;
 }
 
-/* What roots reach, and frozen objects. */
+static int by_dead_bytes(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct gcd_suspect_part *x = (const struct gcd_suspect_part *)ctx + a,
+                                  *y = (const struct gcd_suspect_part *)ctx + b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : 0;
+}
+
+/* PARTS[n], in which types without dead objects have none. */
+static gcd_status keep_dead(struct html_data *h, const struct gcd_suspect_part *parts, size_t n,
+                            struct gcd_error *err)
+{
+    uint32_t *order = gcd_sort_order(&h->alloc, n, by_dead_bytes, parts);
+    if (order == NULL && n > 0)
+        return gcd_fail_nomem(err, "counting dead objects");
+    for (size_t i = 0; i < n; i++) {
+        if (parts[order[i]].objects == 0)
+            continue;
+        h->dead_types++;
+        if (h->dead_count < HTML_DEAD)
+            h->dead[h->dead_count++] = parts[order[i]];
+    }
+    gcd_mem_free(&h->alloc, order, n * sizeof *order);
+    return GCD_OK;
+}
+
+/* Adds up frozen objects to those alive, and the dead ones in PARTS by type.  AGES: NULL = which
+ * are frozen is not known. */
+static void tell_dead(struct html_data *h, const struct gcd_generations *ages,
+                      struct gcd_suspect_part *parts)
+{
+    size_t hint = 0;
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++) {
+        uint64_t bytes = gcd_graph_node_size(h->g, node);
+        if (gcd_dominators_parent(h->dominators, node) != GCD_NODE_NONE)
+            continue;
+        if (gcd_is_frozen(ages, gcd_graph_node_address(h->g, node), &hint)) {
+            h->alive_objects++;
+            gcd_add_saturating(&h->alive_bytes, bytes);
+        } else {
+            struct gcd_suspect_part *part = &parts[gcd_graph_node_type(h->g, node)];
+            part->objects++;
+            gcd_add_saturating(&part->bytes, bytes);
+        }
+    }
+}
+
+/* What roots reach, frozen objects, and the others by type. */
 static gcd_status count_alive(struct html_data *h, struct gcd_error *err)
 {
     const struct gcd_summary *s = gcd_graph_summary(h->g);
     struct gcd_generations *ages;
-    size_t hint = 0;
+    struct gcd_suspect_part *parts = gcd_mem_new_array(&h->alloc, s->type_count, sizeof *parts);
     h->alive_objects = h->reachable_objects;
     h->alive_bytes = h->reachable_bytes;
-    GCD_TRY(gcd_frozen_new(s, h->pseudo_roots, &h->alloc, &ages, err));
-    for (uint32_t node = 0; ages != NULL && node < gcd_graph_node_count(h->g); node++)
-        if (gcd_dominators_parent(h->dominators, node) == GCD_NODE_NONE &&
-            gcd_is_frozen(ages, gcd_graph_node_address(h->g, node), &hint)) {
-            h->alive_objects++;
-            gcd_add_saturating(&h->alive_bytes, gcd_graph_node_size(h->g, node));
-        }
-    gcd_generations_free(ages);
-    return GCD_OK;
+    gcd_status st = parts != NULL || s->type_count == 0
+                        ? gcd_frozen_new(s, h->pseudo_roots, &h->alloc, &ages, err)
+                        : gcd_fail_nomem(err, "counting dead objects");
+    if (st == GCD_OK) {
+        for (uint32_t i = 0; i < s->type_count; i++)
+            parts[i].type = i;
+        tell_dead(h, ages, parts);
+        gcd_generations_free(ages);
+        st = keep_dead(h, parts, s->type_count, err);
+    }
+    gcd_mem_free(&h->alloc, parts, s->type_count * sizeof *parts);
+    return st;
 }
 
 static gcd_status analyze(struct html_data *h, struct analysis *a)

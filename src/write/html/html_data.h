@@ -37,6 +37,7 @@
 #define HTML_PAIRS           6  /* other types in each of their lists */
 #define HTML_OBJECTS         5  /* largest objects */
 #define HTML_SUSPECTS        20
+#define HTML_DEAD            12 /* types of dead objects */
 #define HTML_SHARED          40   /* rows of what several hold, */
 #define HTML_SHARED_PART     1000 /* each at least one such part of the live bytes */
 #define HTML_SHARED_STEPS    40   /* of the path to a holder */
@@ -133,6 +134,8 @@ struct html_data {
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
     uint64_t alive_objects, alive_bytes; /* those, and frozen ones, which only code holds */
+    struct gcd_suspect_part dead[HTML_DEAD]; /* all other objects by type, the largest first */
+    size_t dead_count, dead_types;
     /* of the program's own live objects outside the suspects, with what they keep alive */
     uint64_t own_bytes;
     /* number of pseudo-roots, if the dump has no roots (dominators.h) */

@@ -149,6 +149,8 @@ static void use_all(struct page *p)
     if (has_consumer(p))
         use_suspect(p, gcd_suspects_get(h->consumer, 0));
     use_shared(p);
+    for (size_t i = 0; i < h->dead_count; i++)
+        use(p, h->dead[i].type);
 }
 
 static const char *name_of(const struct page *p, size_t i)
@@ -840,6 +842,8 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     GCD_TRY(put_notes(p, err));
     put_shared(p);
+    put_parts(p, "dead", p->h->dead, p->h->dead_count);
+    json_put_number(&p->j, "dead_types", p->h->dead_types);
     put_checks(p);
     put_generations(p);
     GCD_TRY(html_put_sites(p->h, p->number, &p->j, err));

@@ -1,5 +1,5 @@
 // @ts-check
-// What two or three holders keep alive together.
+// What several holders keep alive together.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, section, shareCell} from "./dom.js";
 import {fieldBehind, linkedStep, linkedVariable, panelLink} from "./links.js";
@@ -97,7 +97,7 @@ export function sharedSection() {
     return;
   }
   section("shared", "Held together", words.EXPLANATIONS.shared, sortableTable({
-    caption: "Objects that two or three hold",
+    caption: "Objects that several hold",
     rows, sortBy: 2,
     columns: [
       {title: "Objects", value: what, cell: row => el("th", {scope: "row"}, panelLink(key(row), el("bdi", {dir: "ltr"}, what(row))))},

@@ -21,6 +21,11 @@ export function linesOf(type) {
       el("span", {class: "muted"}, ` ${words.estimate(size, objects, error)}`)))));
 }
 
+/** @param {number} type  the number of its name  @returns {string} the line that allocated most of it in the window, "" = not sampled */
+export function lineOf(type) {
+  return (heap.sites?.lines ?? []).find(line => line[0] === type)?.[1] ?? "";
+}
+
 export function siteSection() {
   const {sites} = heap;
   if (sites === undefined) {

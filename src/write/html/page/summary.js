@@ -2,8 +2,10 @@
 // The heading of the page and the composition of the dump.
 import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
+import {linkedStep} from "./links.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
+import {lineOf} from "./sites.js";
 import {headlineLine, noteLines, suspectLines, waitingLine} from "./suspects.js";
 import * as words from "./words.js";
 
@@ -125,6 +127,16 @@ function answerBar() {
 const PARTS = new Map([["alive", "colour0"], ["not_reachable", "dead"], ["free", "free"], ["unused", "unused"], ["native_or_unknown", "unknown"],
                        ["files", "colour2"], ["shared", "colour4"]]);
 
+// Dead objects by type, each with the lines that allocate the type where allocations were sampled.
+function deadTypes() {
+  const rows = heap.dead ?? [];
+  const more = (heap.dead_types ?? 0) - rows.length;
+  return rows.length === 0 ? null : el("div", {class: "dead-types"}, el("h3", {}, words.DEAD), el("ul", {class: "parts"},
+    ...rows.map(([type, objects, size]) => el("li", {}, linkedStep(type, true), el("span", {class: "muted"},
+      ` ${words.each(size, objects)}${words.allocatedAt(lineOf(type))}`)))),
+    more > 0 ? el("p", {class: "muted"}, words.moreTypes(more)) : null);
+}
+
 // Where all memory of the process is; what is not known is in the legend without a number.
 function memoryBar() {
   const parts = heap.memory_parts;
@@ -134,7 +146,7 @@ function memoryBar() {
   if (unknown.length > 0) {
     bar.append(el("p", {class: "legend muted"}, swatch("unknown", words.notKnown(unknown))));
   }
-  return el("details", {open: heap.memory !== undefined}, el("summary", {}, "All memory of the process"), bar);
+  return el("details", {open: heap.memory !== undefined}, el("summary", {}, "All memory of the process"), bar, deadTypes());
 }
 
 /** What is missing, and what else makes the numbers doubtful. */

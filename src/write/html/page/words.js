@@ -41,7 +41,7 @@ export const EXPLANATIONS = {
   tree: "What keeps what alive. An object stands below the one without which it would be freed; objects of one type " +
         "side by side are one row, and so are those of one type that hold each other, such as the links of a list.",
   largest: "Single objects by what they keep alive.",
-  shared: "Objects that two or three fields or static variables of the program lead to. None of them keeps these alive alone, so they count for " +
+  shared: "Objects that two to four fields or static variables of the program lead to. None of them keeps these alive alone, so they count for " +
           "no holder: they go when all let go. Sorted by what the objects retain; rows may overlap.",
   paths: "How the garbage collector reaches the objects of a type: their shortest paths from the roots, " +
          "merged. Counts and bytes are those of the type.",
@@ -149,6 +149,18 @@ export function some(objects, name) {
 /** @param {string[]} names */
 function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+}
+
+export const DEAD = "Not reachable, by type";
+
+/** @param {string} line  that allocates a type, "" = not sampled */
+export function allocatedAt(line) {
+  return line === "" ? "" : `; the type is allocated in ${line}`;
+}
+
+/** @param {number} n */
+export function moreTypes(n) {
+  return `and ${plural(n, "more type")}, each with less`;
 }
 
 /** @param {string[]} parts */
