@@ -105,7 +105,8 @@
  * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.  fields: names of fields, "_byUser".
  * outer: types in which types in names are nested, "Shop.Cart" of "Shop.Cart.Item".
  * rest_types, other_types: number, objects and bytes of those that are not in types; rest_packed has the rows of rest_types, with a text as name,
- * compressed with gzip, in base64.  dead: the largest of the dead_types types of dead objects.  consumer: the largest consumer if there are no suspects.
+ * compressed with gzip, in base64.  dead: the largest of the dead_types types of dead objects.
+ * consumer: the largest consumer if there are no suspects.
  * roots: number in each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: per type, the paths to its objects; own numbers count the objects at the end of a path.
  * @typedef {{kind: "heap", start: string, gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection,
@@ -115,7 +116,8 @@
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[], dead?: PartRow[], dead_types?: number, checks: CheckRow[],
+ *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[],
+ *            dead?: PartRow[], dead_types?: number, checks: CheckRow[],
  *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */
 
