@@ -152,6 +152,25 @@ gcd_status answer_stacks(const struct gcd_async *async, const struct answer_of_s
 gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
                             struct gcd_error *err);
 
+/* ---- answer_async_values.c: of memory; *RET NULL: there is none at hand ---- */
+
+struct gcd_async_values;
+gcd_status answer_find_async_values(struct gcd_session *s, const struct gcd_context *call,
+                                    struct gcd_async_values **ret, struct gcd_error *err);
+extern const struct answer_shape answer_tasks_shape, answer_timers_shape, answer_requests_shape;
+gcd_status answer_tasks(struct gcd_session *s, const struct gcd_async_values *v,
+                        struct answer **ret, struct gcd_error *err);
+gcd_status answer_timers(struct gcd_session *s, const struct gcd_async_values *v, size_t most,
+                         struct answer **ret, struct gcd_error *err);
+/* Paths only if the session may show texts. */
+gcd_status answer_requests(struct gcd_session *s, const struct gcd_async_values *v, size_t most,
+                           struct answer **ret, struct gcd_error *err);
+/* "13 requests are at work: POST /pay (3), GET /orders/0, ..."; NULL: their paths are not known.
+ * Belongs to A, their answer. */
+const char *answer_requests_sentence(struct answer *a, const struct gcd_async_values *v);
+
+/* ---- answer_async.c ---- */
+
 /* Where many calls of the program wait at once (gcd_async_find_jam): one row, or none. */
 extern const struct answer_shape answer_jam_shape;
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,

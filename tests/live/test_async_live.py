@@ -243,6 +243,41 @@ class AsyncLive(LiveTest):
                 self.assertEqual(ends["Task.Delay"], REQUESTS)
                 self.assertEqual(ends["SemaphoreSlim.WaitAsync"], REQUESTS)
 
+    def test_values_of_memory(self):
+        for runtime, configuration in runs():
+            with self.subTest(runtime=runtime, configuration=configuration):
+                target = Process("web", str(REQUESTS), program=need(wait_lab, runtime, configuration))
+                self.addCleanup(target.__exit__)
+                self.assertEqual(target.line, "ready\n")
+                core = "--pid", target.pid, "--direct", "-q"
+                shown = json.loads(self.gcdumpc("async", *core, "--json", "--show-values").stdout)
+                hidden = json.loads(self.gcdumpc("async", *core, "--json").stdout)
+                upload = ("POST", "/upload")             # Kestrel ends them after some seconds, because no data comes
+                self.assertEqual({(r["method"], r["text"], r["count"]) for r in shown["requests"] if (r["method"], r["text"]) != upload},
+                                 {("GET", "/slow", REQUESTS), ("GET", "/locked", REQUESTS)})
+                self.assertEqual({(r["method"], r.get("text"), r["count"]) for r in hidden["requests"] if r["method"] != "POST"}, {("GET", None, 2 * REQUESTS)})
+                delay = "System.Threading.Tasks.Task.DelayPromise"
+                timers = {(t["type"], t["due_ms"], t["period_ms"]): t["count"] for t in shown["timers"]}
+                day = 24 * 3600 * 1000
+                self.assertEqual({k[1]: n for k, n in timers.items() if k[0] == delay and k[1] in (3600 * 1000, day, 2 * day)},
+                                 {3600 * 1000: REQUESTS, day: 7, 2 * day: 12})
+                rows = self.gcdumpc("sql", *core, "--show-values", "--csv",
+                                    "SELECT integer, count(*) FROM fields WHERE field = 'm_stateFlags' GROUP BY 1").stdout.split()[1:]
+                states = collections.Counter()
+                for row in rows:
+                    flags, n = map(int, row.split(","))
+                    over = {0x1000000: "completed", 0x400000: "canceled", 0x200000: "faulted"}.get(flags & 0x1600000)
+                    states[over or ("waiting" if flags & 0x2800000 else "running" if flags & 0x20000 else "queued" if flags & 0x10000 else "created")] += n
+                got = {t["state"]: t["count"] for t in shown["tasks"]}
+                self.assertGreaterEqual(got["faulted"], 4)
+                self.assertGreater(got["waiting"], 3 * REQUESTS)
+                for state in "faulted", "canceled", "created":   # others may change in between
+                    self.assertEqual(got.get(state, 0), states[state], state)
+                self.assertEqual([k for k in json.loads(self.gcdumpc("async", "--pid", target.pid, "--json", "-q").stdout) if k in ("tasks", "timers", "requests")], [])
+                said = self.gcdumpc("leaks", *core, "--show-values").stdout
+                self.assertRegex(said, rf'\d+ requests are at work: (GET|POST) "/\w+" \({REQUESTS} times\)')
+                self.assertNotIn("requests are at work", self.gcdumpc("leaks", *core).stdout)
+
 
 class RuntimeAsync(LiveTest):
     """Methods without state machines: a number of calls for each way to wait, as the program has made them."""

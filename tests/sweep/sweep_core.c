@@ -3,6 +3,7 @@
  * of each is compared with a file, so that no check of the memory can be dropped unnoticed.
  */
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_values.h>
 #include <gcdumpc/unstable/image_numbers.h>
 
 #include "support/expected.h"
@@ -120,6 +121,23 @@ static uint64_t fields(struct gcd_input *in, const struct gcd_graph *g, const st
     return sum;
 }
 
+/* All tasks, timers and requests are objects. */
+static void check_async_values(struct gcd_input *in, const struct gcd_graph *g,
+                               const struct gcd_alloc *a)
+{
+    struct gcd_async_values_of of = { .context = { .alloc = a }, .memory = in };
+    struct gcd_async_values *v = NULL;
+    uint64_t sum = 0;
+    size_t timers, requests;
+    assert_int_equal(gcd_async_values_new(g, &of, &v, NULL), GCD_OK);
+    for (unsigned i = 0; i < GCD_TASK_STATES; i++)
+        sum += gcd_async_tasks(v)[i].count;
+    (void)gcd_async_timers(v, &timers);
+    (void)gcd_async_requests(v, &requests);
+    assert_true(sum + timers + requests <= gcd_graph_node_count(g));
+    gcd_async_values_free(v);
+}
+
 /* Reads the dump of P[N] and its graph. */
 static gcd_status read_graph(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
@@ -166,8 +184,10 @@ static void show(FILE *to, unsigned number)
         gcd_dump_open(in, &(struct gcd_dump_options){ .context = context }, &dump, &err) ==
             GCD_OK &&
         gcd_graph_from_dump(dump, &(struct gcd_graph_options){ .context = context }, &g, &err) ==
-            GCD_OK)
+            GCD_OK) {
         fprintf(to, ", fields %016" PRIx64, fields(in, g, &f.alloc));
+        check_async_values(in, g, &f.alloc);
+    }
     fprintf(to, "\n");
     gcd_graph_free(g);
     gcd_dump_free(dump);
@@ -495,6 +515,87 @@ static void test_allocations(void **state)
     }
 }
 
+/* ---- states of tasks ---- */
+
+/* The number of tasks in each state, as digits; RET_FIRST: the address of the first that waits. */
+static const char *states_of(const struct opened *o, uint64_t *ret_first)
+{
+    static char text[GCD_TASK_STATES + 1];
+    struct gcd_async_values_of of = { .memory = o->in };
+    struct gcd_async_values *v = NULL;
+    struct gcd_graph *g = NULL;
+    assert_int_equal(gcd_graph_from_dump(o->dump, NULL, &g, NULL), GCD_OK);
+    assert_int_equal(gcd_async_values_new(g, &of, &v, NULL), GCD_OK);
+    for (unsigned i = 0; i < GCD_TASK_STATES; i++)
+        text[i] = (char)('0' + gcd_async_tasks(v)[i].count);
+    uint32_t node = gcd_async_tasks(v)[GCD_TASK_WAITING].node;
+    if (ret_first != NULL)
+        *ret_first = gcd_graph_node_address(g, node);
+    gcd_async_values_free(v);
+    gcd_graph_free(g);
+    return text;
+}
+
+static void test_states_of_tasks(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t flags;
+        const char *states; /* created, queued, running, waiting, completed, canceled, faulted */
+    } rows[] = {
+        { 0, "1001100" },         { 0x10000, "0101100" },    { 0x30000, "0011100" },
+        { 0x2000400, "0002100" }, { 0x830000, "0002100" },   { 0x1030000, "0001200" },
+        { 0x5030000, "0001200" }, { 0x430000, "0001110" },   { 0x230000, "0001101" },
+        { 0x2200400, "0001101" }, { UINT32_MAX, "0001101" },
+    };
+    struct opened o;
+    uint64_t task = 0;
+    uint32_t at = 8, found;
+    memcpy(hurt, whole, whole_bytes);
+    open_hurt(&o);
+    assert_string_equal(states_of(&o, &task), "0002100");
+    close_hurt(&o);
+    do { /* m_stateFlags: "waits for activation", and creation options */
+        memcpy(&found, byte_at(task + at), 4);
+        at += 4;
+    } while ((found & 0xffff0000) != 0x2000000 && at < 80);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memcpy(hurt, whole, whole_bytes);
+        put32(task + at - 4, rows[i].flags);
+        open_hurt(&o);
+        const char *states = states_of(&o, NULL);
+        if (strcmp(states, rows[i].states) != 0)
+            fail_msg("flags %08" PRIx32 ": %s", rows[i].flags, states);
+        close_hurt(&o);
+    }
+}
+
+static void test_each_allocation_for_values_of_tasks_can_fail(void **state)
+{
+    (void)state;
+    struct opened o;
+    struct gcd_graph *g = NULL;
+    uint64_t failed = 1;
+    memcpy(hurt, whole, whole_bytes);
+    open_hurt(&o);
+    assert_int_equal(gcd_graph_from_dump(o.dump, NULL, &g, NULL), GCD_OK);
+    for (uint64_t at = 1; failed > 0; at++) {
+        struct failalloc f;
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_async_values *v = NULL;
+        failalloc_init(&f);
+        f.fail_at = at;
+        struct gcd_async_values_of of = { .context = { .alloc = &f.alloc }, .memory = o.in };
+        gcd_status st = gcd_async_values_new(g, &of, &v, &err);
+        failed = f.failed;
+        assert_true(st == GCD_OK || (failed > 0 && st == GCD_E_NOMEM));
+        gcd_async_values_free(v);
+        assert_null(failalloc_complaint(&f));
+    }
+    gcd_graph_free(g);
+    close_hurt(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +606,8 @@ int main(void)
         cmocka_unit_test(test_traces_that_say_wrong_lengths),
         cmocka_unit_test(test_traces_that_are_elsewhere),
         cmocka_unit_test(test_damaged_traces),
+        cmocka_unit_test(test_states_of_tasks),
+        cmocka_unit_test(test_each_allocation_for_values_of_tasks_can_fail),
     };
     if (!begin())
         return 1;

@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/async_values.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -29,6 +30,8 @@
 
 #define DEFAULT_STACKS  20u
 #define SHOWN_COMPLETED 5u
+#define SHOWN_TIMERS    10u
+#define SHOWN_REQUESTS  20u
 
 #define IDLE_OWNERS 2
 static const struct {
@@ -50,6 +53,8 @@ struct waiting {
     uint64_t idle_sockets, idle_pipes;
     bool idle_of[IDLE_OWNERS];
     uint64_t heap_bytes;
+    struct gcd_async_values *values;          /* of memory; NULL = there is none at hand */
+    struct answer *tasks, *timers, *requests; /* if VALUES are there */
 };
 
 /* ---- text ---- */
@@ -122,6 +127,62 @@ static void print_idle(const struct waiting *w)
     puts("; --top lists them)");
 }
 
+/* ---- what memory tells ---- */
+
+static void print_tasks(const struct waiting *w)
+{
+    size_t n = answer_plain_rows(w->tasks);
+    for (size_t i = 0; i < n; i++)
+        printf("%s%s %s", i == 0 ? "\nTasks: " : ", ",
+               GCD_DIGITS(answer_find(w->tasks, i, "count")->number),
+               answer_find(w->tasks, i, "state")->text);
+    if (n > 0)
+        puts(".");
+}
+
+static bool print_table(const struct answer *a)
+{
+    size_t n = answer_plain_rows(a);
+    if (n == 0)
+        return true;
+    putchar('\n');
+    bool ok = render_text(a, stdout);
+    if (n < a->total)
+        printf("(%s more lines; --json has all)\n", GCD_DIGITS(a->total - n));
+    return ok || ferror(stdout);
+}
+
+static bool print_values(const struct waiting *w)
+{
+    if (w->values == NULL)
+        return true;
+    print_tasks(w);
+    bool ok = print_table(w->timers) && print_table(w->requests);
+    if (answer_plain_rows(w->requests) > 0 && w->args->view.values == CLI_VALUES_HIDDEN)
+        puts("(Paths: --show-values)");
+    return ok;
+}
+
+static enum cli_exit find_values(struct waiting *w)
+{
+    const struct cli_view_args *view = &w->args->view;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_context context = cli_context_steps(w->args, "reading tasks and timers");
+    size_t timers = view->json ? SIZE_MAX : SHOWN_TIMERS,
+           requests = view->json ? SIZE_MAX : SHOWN_REQUESTS;
+    if (view->csv) /* one table, that of the stacks */
+        return CLI_DONE;
+    gcd_status st = answer_find_async_values(w->d.session, &context, &w->values, &err);
+    cli_progress_end();
+    if (st == GCD_OK && w->values != NULL)
+        st = answer_tasks(w->d.session, w->values, &w->tasks, &err);
+    if (st == GCD_OK && w->values != NULL)
+        st = answer_timers(w->d.session, w->values, timers, &w->timers, &err);
+    if (st == GCD_OK && w->values != NULL)
+        st = answer_requests(w->d.session, w->values, requests, &w->requests, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(w->d.subject, &err);
+}
+
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
 {
     errno = 0;
@@ -135,6 +196,8 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
     print_idle(w);
     print_untold(w);
     print_completed(w);
+    if (!print_values(w))
+        return cli_no_memory(w->d.subject);
     char remarks[ANSWER_ASYNC_REMARKS_BYTES];
     answer_async_remarks(&w->totals, remarks);
     if (remarks[0] != '\0')
@@ -404,15 +467,20 @@ static enum cli_exit print_all(const struct waiting *w)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     bool json = w->args->view.json, people = !json && !w->args->view.csv;
-    struct cli_titled answers[] = { { .key = "stacks" }, { .key = "completed" } };
+    struct cli_titled answers[] = { { .key = "stacks" },
+                                    { .key = "completed" },
+                                    { .key = "tasks", .answer = w->tasks },
+                                    { .key = "timers", .answer = w->timers },
+                                    { .key = "requests", .answer = w->requests } };
+    size_t count = !json ? 1 : w->values == NULL ? 2 : sizeof answers / sizeof *answers;
     struct answer_of_stacks of = { w->stacks, w->folded, w->stack_count, people };
     gcd_status st = answer_stacks(w->async, &of, &answers[0].answer, &err);
     if (st == GCD_OK && json)
         st = answer_completed(w->async, &answers[1].answer, &err);
-    enum cli_exit e = st != GCD_OK ? cli_fail(w->d.subject, &err)
-                      : people     ? print_text(w, answers[0].answer)
-                                   : cli_print_answers(w->args, &w->d, json ? json_head(w) : NULL,
-                                                       answers, json ? 2 : 1);
+    enum cli_exit e =
+        st != GCD_OK ? cli_fail(w->d.subject, &err)
+        : people     ? print_text(w, answers[0].answer)
+                 : cli_print_answers(w->args, &w->d, json ? json_head(w) : NULL, answers, count);
     answer_free(answers[0].answer);
     answer_free(answers[1].answer);
     return e;
@@ -448,7 +516,13 @@ enum cli_exit cmd_async(const struct cli_args *args)
     if (e == CLI_DONE)
         e = analyse(&w);
     if (e == CLI_DONE)
+        e = find_values(&w);
+    if (e == CLI_DONE)
         e = cli_finish(args, &w.d, print_all(&w), 0);
+    answer_free(w.tasks);
+    answer_free(w.timers);
+    answer_free(w.requests);
+    gcd_async_values_free(w.values);
     free(w.folded);
     free(w.stacks);
     cli_close(&w.d);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_values.h>
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
@@ -43,7 +44,10 @@ struct leaks {
     const struct gcd_origins *origins;
     struct cli_unreachable unreachable;
     struct answer *jam; /* where many calls wait; NULL with --csv */
-    size_t shown;       /* suspects to show, limited by --top */
+    /* requests at work, if many calls wait and texts may be shown; NULL = not asked for */
+    struct answer *requests;
+    const char *requests_sentence; /* NULL = there are none */
+    size_t shown;                  /* suspects to show, limited by --top */
     /* the dump before, and the suspects by growth since then; NULL = none was given */
     struct answer_older *older;
     const char *older_file;
@@ -197,6 +201,10 @@ static bool print_jam(const struct leaks *l)
         return true;
     fputs("\nWaiting:", stdout);
     bool ok = print_wrapped(8, answer_find(l->jam, 0, "sentence")->text);
+    if (l->requests_sentence != NULL) {
+        printf("%*s", 8, "");
+        ok = print_wrapped(8, l->requests_sentence) && ok;
+    }
     printf("%*s gcdumpc async shows their stacks.\n", 8, "");
     return ok;
 }
@@ -421,6 +429,8 @@ static bool print_json(const struct leaks *l)
     cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));
     ok = attach(o, "suspects", table) && ok &&
          json_object_set_new(o, "waiting", render_json_rows(l->jam, NULL)) == 0 &&
+         (l->requests == NULL ||
+          json_object_set_new(o, "requests", render_json_rows(l->requests, NULL)) == 0) &&
          attach(o, "notes", notes(&of)) && add_largest(l, o) &&
          attach(o, "consumers", consumers(l)) &&
          (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
@@ -518,6 +528,23 @@ static enum cli_exit compare(struct leaks *l, bool all)
     return CLI_DONE;
 }
 
+#define REQUESTS_MAX 20u
+
+static gcd_status find_requests(struct leaks *l, const struct gcd_context *call,
+                                struct gcd_error *err)
+{
+    struct gcd_async_values *v = NULL;
+    if (l->jam->rows == 0 || l->args->view.values == CLI_VALUES_HIDDEN)
+        return GCD_OK;
+    gcd_status st = answer_find_async_values(l->d.session, call, &v, err);
+    if (st == GCD_OK && v != NULL)
+        st = answer_requests(l->d.session, v, REQUESTS_MAX, &l->requests, err);
+    if (st == GCD_OK && v != NULL)
+        l->requests_sentence = answer_requests_sentence(l->requests, v);
+    gcd_async_values_free(v);
+    return st;
+}
+
 static enum cli_exit analyse(struct leaks *l)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -538,6 +565,8 @@ static enum cli_exit analyse(struct leaks *l)
         st = gcd_session_headline(session, &looking, l->headline, &err);
     if (st == GCD_OK && whole)
         st = answer_jam(session, &looking, &l->jam, &err);
+    if (st == GCD_OK && whole)
+        st = find_requests(l, &looking, &err);
     if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
     enum cli_exit e = cli_count_unreachable(l->args, &l->d, paths, &l->unreachable);
@@ -613,6 +642,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     if (e == CLI_DONE)
         e = cli_finish(args, &l.d, print_leaks(&l), gcd_dominators_pseudo_roots(l.dominators));
     answer_free(l.jam);
+    answer_free(l.requests);
     answer_older_free(l.older);
     cli_close(&l.d);
     return e == CLI_DONE ? l.older_judged : e;

@@ -105,6 +105,9 @@ enum mcp_outcome mcp_page_answer(struct mcp_call *c, const char *key, gcd_status
 /* Row I of A as an object. */
 json_t *mcp_row(struct mcp_call *c, const struct answer *a, size_t i);
 
+/* Puts all rows of A, which it frees. */
+enum mcp_outcome mcp_put_rows(struct mcp_call *c, const char *key, struct answer *a);
+
 /* ---- heaps (mcp_heaps.c) ---- */
 
 /* Opens FILE, as the client names it, and adds it to the heaps of the server. */

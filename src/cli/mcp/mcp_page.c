@@ -186,3 +186,14 @@ enum mcp_outcome mcp_page_answer(struct mcp_call *c, const char *key, gcd_status
     answer_free(a);
     return st == GCD_E_NOMEM ? mcp_no_memory(c) : mcp_status(c, st, err);
 }
+
+enum mcp_outcome mcp_put_rows(struct mcp_call *c, const char *key, struct answer *a)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < answer_plain_rows(a) && render_ready(a); i++)
+        (void)json_array_append_new(rows, mcp_row(c, a, i));
+    bool ok = render_ready(a);
+    answer_free(a);
+    mcp_put(c->out, key, rows);
+    return ok ? MCP_DONE : mcp_no_memory(c);
+}

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include <gcdumpc/unstable/async_values.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "commands/command_parts.h"
@@ -32,6 +33,33 @@ static enum mcp_outcome list_stacks(struct mcp_call *c, const struct gcd_async *
                                    : mcp_page_answer(c, "stacks", st, a, &err);
 }
 
+/* Of timers and requests; the most frequent are enough to see what they are. */
+#define ROWS_MAX 20u
+
+/* What memory tells of tasks, timers and requests, on the first page. */
+static enum mcp_outcome put_values(struct mcp_call *c)
+{
+    struct gcd_context context = mcp_context(c, "reading tasks and timers");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_session *s = c->heap->d.session;
+    struct gcd_async_values *v = NULL;
+    struct answer *a = NULL;
+    enum mcp_outcome e = c->page.from == 0
+                             ? mcp_status(c, answer_find_async_values(s, &context, &v, &err), &err)
+                             : MCP_DONE;
+    if (e == MCP_DONE && v != NULL)
+        e = answer_tasks(s, v, &a, &err) == GCD_OK ? mcp_put_rows(c, "tasks", a)
+                                                   : mcp_fail_by(c, &err);
+    if (e == MCP_DONE && v != NULL)
+        e = answer_timers(s, v, ROWS_MAX, &a, &err) == GCD_OK ? mcp_put_rows(c, "timers", a)
+                                                              : mcp_fail_by(c, &err);
+    if (e == MCP_DONE && v != NULL)
+        e = answer_requests(s, v, ROWS_MAX, &a, &err) == GCD_OK ? mcp_put_rows(c, "requests", a)
+                                                                : mcp_fail_by(c, &err);
+    gcd_async_values_free(v);
+    return e;
+}
+
 static enum mcp_outcome run_async(struct mcp_call *c)
 {
     struct gcd_context context = mcp_context(c, "finding asynchronous operations");
@@ -51,6 +79,8 @@ static enum mcp_outcome run_async(struct mcp_call *c)
         (void)cli_async_head(c->out, a, &u);
         e = list_stacks(c, a, origins, p);
     }
+    if (e == MCP_DONE)
+        e = put_values(c);
     cli_pattern_free(p);
     return e;
 }
@@ -66,12 +96,13 @@ const struct mcp_tool mcp_async = {
     "What waits",
     "Asynchronous operations that are not over, as stacks from what is waited for to the outermost "
     "method, "
-    "those with code of the program first, the most frequent first.",
+    "those with code of the program first, the most frequent first.  Of a memory image also the "
+    "states of tasks, the most frequent timers and the requests that a web server has at work.",
     async_args,
     "operations:i? stack_count:i? bytes:i? probable_stacks:i? completed_count:i? "
     "completed_bytes:i? runtime_async_calls:i? runtime_async_objects:i? names_missing:s? "
-    "old_stacks:i? stacks[*]",
+    "old_stacks:i? stacks[*] tasks[*]~ timers[*]~ requests[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_async,
-    { &answer_stacks_shape }
+    { &answer_stacks_shape, &answer_tasks_shape, &answer_timers_shape, &answer_requests_shape }
 };

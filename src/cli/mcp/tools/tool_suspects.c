@@ -7,24 +7,12 @@
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
 
-/* Puts all rows of A, which it frees. */
-static enum mcp_outcome put_rows(struct mcp_call *c, const char *key, struct answer *a)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < answer_plain_rows(a) && render_ready(a); i++)
-        (void)json_array_append_new(rows, mcp_row(c, a, i));
-    bool ok = render_ready(a);
-    answer_free(a);
-    mcp_put(c->out, key, rows);
-    return ok ? MCP_DONE : mcp_no_memory(c);
-}
-
 static enum mcp_outcome put_notes(struct mcp_call *c, const struct answer_of_suspects *of)
 {
     struct answer *a = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     if (answer_notes(of, &a, &err) == GCD_OK)
-        return put_rows(c, "notes", a);
+        return mcp_put_rows(c, "notes", a);
     answer_free(a);
     return mcp_fail_by(c, &err);
 }
@@ -57,7 +45,7 @@ static enum mcp_outcome put_consumers(struct mcp_call *c, const struct answer_of
         mcp_put(c->out, "largest", mcp_row(c, a, 0));
     answer_free(a);
     a = answer_parts(of, count > 0 ? gcd_suspects_consumer(s, 0) : NULL, count < 3 ? count : 3);
-    return put_rows(c, "consumers", a);
+    return mcp_put_rows(c, "consumers", a);
 }
 
 /* ---- growth ---- */
@@ -175,7 +163,7 @@ static enum mcp_outcome run_suspects(struct mcp_call *c)
         e = mcp_page_answer(c, "suspects", st, a, &err);
     }
     if (e == MCP_DONE)
-        e = answer_jam(session, &looking, &a, &err) == GCD_OK ? put_rows(c, "waiting", a)
+        e = answer_jam(session, &looking, &a, &err) == GCD_OK ? mcp_put_rows(c, "waiting", a)
                                                               : mcp_fail_by(c, &err);
     if (e == MCP_DONE && since == NULL)
         e = put_notes(c, &of);
