@@ -45,6 +45,26 @@ class Html(CliTest):
             self.assertEqual(key in [row[5] for s in data["suspects"] for row in s.get("path", []) if len(row) > 5], there)
         self.assertNotIn(b"no place", self.done("convert", CORE, "-o", "y.html", "--show-values").err)
 
+    def test_fields_of_objects_need_permission(self):
+        """They are as paths --object says them, for the largest objects of the heap and the largest of each type."""
+        hidden, shown = self.data(CORE), self.data(CORE, "--show-values")
+        self.assertEqual({len(row) for row in hidden["largest"]} | {2 * len(o) for d in hidden["details"] for o in d["largest"]}, {6})
+        self.assertEqual({2 * len(o) for d in shown["details"] for o in d["largest"][1:]}, {6})
+        told = {row[3]: row[6] for row in shown["largest"] if len(row) > 6} | {
+            d["largest"][0][0]: d["largest"][0][3] for d in shown["details"] if d["largest"] and len(d["largest"][0]) > 3}
+        self.assertGreater(len(told), 100)
+        self.assertTrue(any(row[1].startswith('"') for rows in told.values() for row in rows))
+        for address, rows in sorted(told.items())[::20]:
+            fields = json.loads(self.done("paths", CORE, "--object", address, "--json").text)["fields"]
+            self.assertEqual([row[0] for row in rows if row[0] != "..."], [f["field"] for f in fields][:len(rows)])
+            for row, f in zip(rows, fields, strict=False):
+                self.assertEqual(len(row) > 2, f["kind"] == "object" and f.get("type") is not None)
+                value = f["type"] if f["kind"] == "object" else f.get("name") or f.get("number") or (None if f["kind"] in ("string", "unknown") else row[1])
+                self.assertEqual(row[1], value or row[1])
+                if f["kind"] == "string" and f["text"] is not None and f["text"].isalnum():
+                    self.assertEqual(row[1][1:20], f["text"][:len(row[1]) - 2][:19])
+        self.assertLess(sum(map(len, told.values())), 6001)
+
     def check_tree(self, rows, whole=True):
         """Parents come first; a total is at least the step's own plus its children's, and more only if something was left out."""
         sums = [[row[2], row[3]] for row in rows]

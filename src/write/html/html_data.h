@@ -33,9 +33,10 @@
 #define HTML_DETAILS         1200
 #define HTML_DETAILS_FIRST   500
 #define HTML_DETAILS_OF_PART 400
-#define HTML_DETAIL_NODES    30 /* of their paths */
-#define HTML_PAIRS           6  /* other types in each of their lists */
-#define HTML_OBJECTS         5  /* largest objects */
+#define HTML_DETAIL_NODES    30   /* of their paths */
+#define HTML_PAIRS           6    /* other types in each of their lists */
+#define HTML_OBJECTS         5    /* largest objects */
+#define HTML_FIELD_VALUES    6000 /* fields of objects, with their values */
 #define HTML_SUSPECTS        20
 #define HTML_DEAD            12 /* types of dead objects */
 #define HTML_SHARED          40   /* rows of what several hold, */
@@ -204,6 +205,10 @@ struct json_put;
 void html_put_call(struct json_put *j, size_t number, const char *call, size_t max);
 GCD_MUST_CHECK gcd_status html_json_put(const struct html_data *h, struct json_put *j,
                                         const char *key, size_t *ret_others, struct gcd_error *err);
+
+/* html_values.c: the fields of NODE with their values, if they may be seen and the memory is at
+ * hand, as long as there are *LEFT fields that the page has room for. */
+void html_put_values(const struct html_data *h, uint32_t node, size_t *left, struct json_put *j);
 
 /* Writes the stacks of sampled allocations, if there are any.  TYPE_NAMES as for html_put_waits. */
 GCD_MUST_CHECK gcd_status html_put_sites(const struct html_data *h, const uint32_t *type_names,

@@ -33,11 +33,11 @@
 struct page {
     const struct html_data *h;
     struct json_put j;
-    uint32_t *number; /* [labels] in the list of names, UINT32_MAX = not used */
-    uint32_t *labels; /* [count] the labels of the list */
-    size_t count;
-    uint32_t *field; /* [slots] in the list of fields + 1; 0 = not used */
-    uint32_t *slots; /* [field_count] the slots of the list */
+    uint32_t *number;           /* [labels] in the list of names, UINT32_MAX = not used */
+    uint32_t *labels;           /* [count] the labels of the list */
+    size_t count, field_values; /* FIELD_VALUES: how many there is room for */
+    uint32_t *field;            /* [slots] in the list of fields + 1; 0 = not used */
+    uint32_t *slots;            /* [field_count] the slots of the list */
     size_t field_count;
 };
 
@@ -461,6 +461,7 @@ static void put_large(struct page *p)
         for (size_t k = 0; k < l->holders; k++)
             json_put_number(&p->j, NULL, field_number(p, h->holders[l->holder + k].slot));
         json_put_close(&p->j, ']');
+        html_put_values(h, l->node, &p->field_values, &p->j);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -503,7 +504,7 @@ static void put_pairs(struct page *p, const char *key, const struct html_list *l
     json_put_close(&p->j, ']');
 }
 
-/* One row per object: address or null, own bytes, retained bytes. */
+/* One row per object: address or null, own bytes, retained bytes; of the largest its fields. */
 static void put_objects(struct page *p, const struct html_detail *d)
 {
     json_put_open(&p->j, "largest", '[');
@@ -516,6 +517,8 @@ static void put_objects(struct page *p, const struct html_detail *d)
                          : gcd_graph_node_address(p->h->g, node));
         json_put_number(&p->j, NULL, gcd_graph_node_size(p->h->g, node));
         json_put_number(&p->j, NULL, d->objects[i].retained);
+        if (i == 0)
+            html_put_values(p->h, node, &p->field_values, &p->j);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -858,7 +861,7 @@ gcd_status html_json_put(const struct html_data *h, struct json_put *j, const ch
                          size_t *ret_others, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &h->alloc;
-    struct page p = { .h = h, .j = *j };
+    struct page p = { .h = h, .j = *j, .field_values = HTML_FIELD_VALUES };
     gcd_status st = GCD_OK;
     uint32_t labels = gcd_merged_tree_label_count(h->by_paths),
              slots = gcd_fields_slot_count(h->fields) + 1;

@@ -12,7 +12,8 @@
 /** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number, origin: number]} TypeRow */
 /**
  * holders: from the root on; fields: of each the field that leads to the next one, as in TreeRow.
- * @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[], fields: number[]]} LargeRow
+ * @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[], fields: number[],
+ *            values?: ValueRow[]]} LargeRow
  */
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
@@ -66,12 +67,14 @@
  *            reachable_objects: number, reachable_bytes: number, own_bytes: number, stand_ins: number}} Totals
  */
 
+/** @typedef {[field: string, value: string, refers?: number]} ValueRow  a field of an object; refers: the value is the type of what it refers to */
 /** @typedef {[generation: number, objects: number, bytes: number]} AgeRow  generation: a number of generations below */
 /** @typedef {[type: number, count: number, bytes: number, field?: string]} PairRow  type -1: no single object, -2: nothing; field: "._byUser" */
 
 /**
  * Details of a type: the types that dominate its objects, that they dominate and refer to; the largest objects: address, own and retained bytes.
- * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[], largest: [string | null, number, number][],
+ * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[],
+ *            largest: [address: string | null, own: number, retained: number, values?: ValueRow[]][],
  *            generations: AgeRow[], tree?: TreeRow[]}} Detail
  */
 

@@ -53,6 +53,12 @@ function object(address, size, retained) {
     copyButton("gcroot", `Copy the command gcroot for ${address}`, () => `gcroot ${digits}`)));
 }
 
+/** @param {string} title @param {import("./data.js").ValueRow[] | undefined} rows  undefined: the page has none */
+function fieldsOf(title, rows) {
+  return rows === undefined ? null : el("div", {}, el("h3", {}, title), el("ul", {class: "parts"}, ...rows.map(([field, value, refers]) =>
+    el("li", {}, el("bdi", {dir: "ltr"}, `${visible(field)}${refers === 1 ? " → " : value === "" ? "" : " = "}${visible(value)}`)))));
+}
+
 /**
  * Buttons that show this in its places, if it is there.
  * @param {number} number  of its name
@@ -90,7 +96,8 @@ function ofType(number, places) {
     pairs("Refers to", detail?.refs, ([, n]) => words.references(n)),
     sharedList(sharedOfType(number)),
     detail === undefined ? el("p", {class: "muted"}, words.NO_DETAIL) : el("div", {}, el("h3", {}, "Largest objects"),
-      el("ul", {class: "parts"}, ...detail.largest.map(([address, own, all]) => object(address, own, all)))),
+      el("ul", {class: "parts"}, ...detail.largest.map(([address, own, all]) => object(address, own, all))),
+      fieldsOf("Fields of the first", detail.largest[0]?.[3])),
     command(words.pathsCommand(heap.names[number])),
   ]};
 }
@@ -170,7 +177,7 @@ function ofObject(i) {
   const o = heap.largest[i];
   return o === undefined ? null : {title: shortName(nameOf(o[0])), subtitle: o[3] ?? "", parts: [
     facts([["Type", linkedName(o[0])], ["Own size", exactBytes(o[1])], ["Retained", words.sizeAndShare(o[2], heap.totals.bytes)]]),
-    el("ul", {class: "parts"}, object(o[3], o[1], o[2])),
+    el("ul", {class: "parts"}, object(o[3], o[1], o[2])), fieldsOf("Fields", o[6]),
     el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map((n, k) => el("li", {}, linkedStep(n), fieldBehind(suffixOf(o[5][k])))))]};
 }
 
