@@ -278,7 +278,8 @@ struct gcd_image_facts {
 enum gcd_values_kind {
     GCD_VALUES_NONE,
     GCD_VALUES_HASHES, /* which strings are equal, and their lengths */
-    GCD_VALUES_STRINGS /* their texts */
+    GCD_VALUES_STRINGS, /* their texts */
+    GCD_VALUES_ALL      /* also numbers, dates and the like in objects */
 };
 
 struct gcd_values_facts {
@@ -289,6 +290,7 @@ struct gcd_values_facts {
      * at their address; the time was over, or their memory could not be read */
     uint64_t collected, changed, unread;
     uint64_t after_ms; /* the last one was read so long after the walk; 0: of an image */
+    uint64_t numbers;  /* of GCD_VALUES_ALL: objects whose fields are kept */
 };
 
 /* ---- the summary ---- */

@@ -57,14 +57,21 @@ static const char *thrown_in(void *numbers, uint64_t address)
                : NULL;
 }
 
+/* A recording may have the numbers, but not the calls. */
+static bool has_calls(const struct answer_of_exceptions *of)
+{
+    return of->numbers != NULL && !gcd_image_numbers_recorded(of->numbers);
+}
+
 gcd_status answer_find_exceptions(struct answer_of_exceptions *of, const struct gcd_context *call,
                                   struct gcd_error *err)
 {
     struct gcd_exceptions_of what = { .context = *call, .values = of->view.values };
-    gcd_status st = gcd_image_numbers_new(of->in, "_HResult", call->alloc, &of->numbers, err);
+    struct gcd_values_view view = { .memory = of->in, .values = of->view.values };
+    gcd_status st = gcd_image_numbers_new(&view, "_HResult", call->alloc, &of->numbers, err);
     if (st < 0)
         return st;
-    if (of->numbers != NULL) {
+    if (has_calls(of)) {
         what.thrown_in = thrown_in;
         what.traces = of->numbers;
     }
@@ -175,7 +182,7 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
     a->total = all;
     if (of->numbers == NULL || of->view.show == GCD_SHOW_EQUAL)
         answer_hide(a, "hresult");
-    if (of->numbers == NULL) {
+    if (!has_calls(of)) {
         answer_hide(a, "thrown_in");
         answer_hide(a, "call");
         answer_hide(a, "calls");

@@ -109,7 +109,7 @@ static void put_rows(struct answer *a, const struct answer_of_heap *of,
 }
 
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
-                               struct gcd_input *in, struct answer **ret, struct gcd_error *err)
+                               struct answer **ret, struct gcd_error *err)
 {
     const struct gcd_dominators *d;
     struct gcd_field_values *values = NULL;
@@ -125,7 +125,7 @@ gcd_status answer_field_values(const struct answer_of_heap *of, const char *fiel
     GCD_TRY(gcd_session_dominators(of->session, of->call, &d, err));
     GCD_TRY(gcd_session_fields(of->session, of->call, &which.fields, err));
     if (view.show != GCD_SHOW_EQUAL)
-        st = gcd_image_numbers_new(in, field, which.context.alloc, &which.numbers, err);
+        st = gcd_image_numbers_new(&view, field, which.context.alloc, &which.numbers, err);
     if (st >= 0)
         st = gcd_field_values_new(gcd_session_graph(of->session), d, &which, &values, err);
     if (st == GCD_OK && (*ret = answer_new(NULL, &answer_field_values_shape)) == NULL)

@@ -103,10 +103,10 @@ gcd_status answer_fields(const struct answer_of_heap *of, struct answer **ret,
 /* ---- answer_field_values.c ---- */
 
 extern const struct answer_shape answer_field_values_shape;
-/* The living objects of TYPES by the value of FIELD, as far as values may be seen; numbers are in
- * IN, the input of the dump, which may be NULL.  GCD_E_NOT_FOUND: they have no such field. */
+/* The living objects of TYPES by the value of FIELD, as far as values may be seen.
+ * GCD_E_NOT_FOUND: they have no such field. */
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
-                               struct gcd_input *in, struct answer **ret, struct gcd_error *err);
+                               struct answer **ret, struct gcd_error *err);
 /* The value X, which is no reference, in "shown", "number" and "name". */
 void answer_put_number(struct answer *a, const struct gcd_number *x);
 /* Has A, of that shape, strings without their texts? */
@@ -117,7 +117,8 @@ bool answer_lacks_texts(const struct answer *a);
 extern const struct answer_shape answer_object_values_shape;
 /*
  * The fields of NODE with their values, as far as these may be seen; *RET NULL without failure:
- * there are none.  From a memory image all of its instance fields, else those that are references.
+ * there are none.  From a memory image, or from a recording of all values, all of its instance
+ * fields, else those that are references.
  */
 gcd_status answer_object_values(struct gcd_session *s, const struct gcd_context *call,
                                 uint32_t node, struct answer **ret, struct gcd_error *err);
@@ -200,7 +201,7 @@ void answer_hide_text(struct answer *a);
 struct answer_of_exceptions {
     struct gcd_session *session;
     struct gcd_values_view view; /* without values: no messages */
-    struct gcd_input *in;        /* of the dump; NULL, or no memory image: no HResult, no calls */
+    struct gcd_input *in;        /* of the dump; NULL, or no memory image: no calls */
     uint64_t first, most;        /* groups */
     bool people;                 /* lines for the first calls of each */
     /* filled in by answer_find_exceptions */

@@ -97,9 +97,9 @@ static const struct cli_command commands[] = {
       "\"A and B\"; a field that is not certain is unknown.\n\n"
       "--by FIELD groups the objects of --type by what this field refers to: by text, if it is a "
       "string and\n"
-      "--show-values is given, else by the type of the object.  In a core file, and with "
-      "--direct, also by\n"
-      "numbers and enums.\n" PATTERN,
+      "--show-values is given, else by the type of the object.  In a core file, with "
+      "--direct, and in a recording\n"
+      "made with --values all, also by numbers and enums.\n" PATTERN,
       "  gcdumpc retained shop.nettrace.gz --type 'Shop.Cache' --tree 4\n" },
     { "paths", "FILE [TYPE]", "show what keeps objects alive: the shortest paths from the roots",
       CLI_PATHS,

@@ -64,7 +64,7 @@ static const char *const choices[][8] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", "direct", NULL }, /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },             /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },           /* enum cli_largest */
-    [OPT_VALUES] = { "none", "hashes", "strings", NULL },           /* enum gcd_values_kind */
+    [OPT_VALUES] = { "none", "hashes", "strings", "all", NULL },    /* enum gcd_values_kind */
     [OPT_SHOW] = { "none", "masked", "raw", NULL },                 /* enum cli_values */
     [OPT_REDACT] = { "keep", "remove", "hash", NULL },              /* enum cli_redact */
     [OPT_COLOR] = { "auto", "always", "never", NULL },              /* enum cli_color */
@@ -313,7 +313,7 @@ static const struct option_row rows[] = {
       "of a core file, or with --direct, also the objects that no root reaches", DUMPS, OPT_FLAG,
       FIELD(dump.with_dead), 0, 0 },
     { "values", 0, "KIND",
-      "keep values of strings: strings (their texts), hashes (which are equal), or none", OUTPUTS,
+      "keep strings (their texts), hashes (which are equal), all (also numbers), or none", OUTPUTS,
       OPT_VALUES, FIELD(dump.values), 0, 0 },
     { "redact", 0, NULL,
       "remove the values that a recording has; --redact=hash: keep which are equal", CLI_CONVERT,

@@ -49,7 +49,8 @@ static gcd_status end(struct gcd_heap *h, const struct gcd_event *ev)
     if (st != GCD_OK)
         return st;
     v->whole = v->start.kind != GCD_VALUES_NONE && v->end.parts == v->parts &&
-               (v->values == NULL || v->values->object_count == v->end.objects);
+               (v->values == NULL || (v->values->object_count == v->end.objects &&
+                                      v->values->rows->object_count == v->end.numbers));
     return v->whole ? GCD_OK : GCD_E_FORMAT;
 }
 
@@ -84,7 +85,8 @@ struct gcd_values_facts heap_values_facts(const struct gcd_heap *h)
                                       .collected = v->end.collected,
                                       .changed = v->end.changed,
                                       .unread = v->end.unread,
-                                      .after_ms = v->end.after_ms };
+                                      .after_ms = v->end.after_ms,
+                                      .numbers = v->end.numbers };
 }
 
 gcd_status heap_values_of(struct gcd_heap *h, const struct gcd_values **ret, struct gcd_error *err)

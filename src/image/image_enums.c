@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/signature.h"
 #include "image/clr/clr_names.h"
+#include "values/value_rows.h"
 
 #define LITERALS_MAX     65536u /* of an enum */
 #define COMBINATIONS_MAX 4096u  /* of an enum, with names of their own */
@@ -30,15 +31,6 @@ void image_enums_done(struct image_enums *e)
     gcd_idmap_done(&e->by_name);
 }
 
-uint32_t image_number_bytes(uint32_t element)
-{
-    static const uint8_t bytes[] = { [2] = 1, [3] = 2, [4] = 1,  [5] = 1,  [6] = 2,  [7] = 2,
-                                     [8] = 4, [9] = 4, [10] = 8, [11] = 8, [12] = 4, [13] = 8 };
-    if (element == ELEMENT_INTPTR || element == ELEMENT_UINTPTR)
-        return 8;
-    return element < sizeof bytes ? bytes[element] : 0;
-}
-
 /* ---- definitions ---- */
 
 /* Is type TOKEN an enum?  The kind of its number. */
@@ -51,7 +43,7 @@ static bool is_enum(struct gcd_metadata *m, uint32_t token, uint8_t *ret_element
     if (gcd_metadata_type(m, token, &def, &own) != GCD_OK || def.base == 0 ||
         gcd_metadata_reflection_name(m, def.base, &base, NULL, &own) != GCD_OK ||
         strcmp(base, "System.Enum") != 0 || gcd_metadata_next_field(m, token, &f, &own) != GCD_OK ||
-        image_number_bytes(f.element_type) == 0)
+        value_number_bytes(f.element_type) == 0)
         return false;
     *ret_element = f.element_type;
     return true;

@@ -45,9 +45,6 @@ void image_enums_init(struct image_enums *e, const struct gcd_alloc *alloc, stru
                       struct gcd_textpool *text);
 void image_enums_done(struct image_enums *e);
 
-/* Bytes of a number of this CorElementType; 0 = it is none. */
-uint32_t image_number_bytes(uint32_t element);
-
 /* The number + 1 of enum TOKEN of MODULE, whose metadata are M; 0 = it is none, or it cannot be
  * kept. */
 uint32_t image_enum_add(struct image_enums *e, uint64_t module, struct gcd_metadata *m,

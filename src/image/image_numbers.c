@@ -6,82 +6,38 @@
  * number.  The parts of a few structs of the core library lie alike in all versions; of others, and
  * of those of the program, nothing in an object says where they are.
  */
-#include <gcdumpc/unstable/image_numbers.h>
+#include "image/image_numbers.h"
 
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
 
 #include "base/error.h"
-#include "base/idmap.h"
 #include "base/mem.h"
 #include "base/signature.h"
-#include "image/clr/clr_names.h"
-#include "image/heap_image.h"
-#include "image/image_enums.h"
 #include "io/attached.h"
+#include "values/values.h"
 
 #define BASES_MAX  64u /* classes above a class */
 #define NAMES_MAX  (UINT64_C(16) << 20)
 #define NAME_BYTES 1024u /* of a field */
 #define CORE_NAME  "System.Private.CoreLib"
 
-/* How the bytes of a field are read. */
-enum form {
-    FORM_OTHER,
-    FORM_NUMBER,
-    FORM_REFERENCE,
-    FORM_DATE_TIME,
-    FORM_DATE_TIME_OFFSET,
-    FORM_TIME_SPAN,
-    FORM_DATE,
-    FORM_TIME,
-    FORM_GUID,
-    FORM_DECIMAL
-};
+/* The image of VIEW; NULL = there is none. */
+static struct heap_image *image_of(const struct gcd_values_view *view)
+{
+    struct heap_image *h = view->memory != NULL ? gcd_input_attached(view->memory) : NULL;
+    return h != NULL && h->opened && h->st == GCD_OK ? h : NULL;
+}
 
-/* Where a type has a field. */
-struct place {
-    const char *name; /* as in the source */
-    uint32_t offset;  /* from the address of the object */
-    uint32_t of;      /* the enum + 1, 0 = of none */
-    uint8_t form;
-    uint8_t element;  /* FORM_NUMBER: CorElementType, of an enum that of its number */
-    uint8_t value_at; /* of a nullable: where its value is, behind the flag; 0 = it is none */
-};
-
-/* What objects of one type have. */
-struct plan {
-    uint32_t first, count; /* places */
-    uint32_t wanted;       /* the place of the field that is asked for; CLR_NONE: there is none */
-    struct place boxed;    /* of their value; FORM_OTHER: they are no boxed values */
-};
-
-struct gcd_image_numbers {
-    struct gcd_alloc alloc;
-    struct heap_image *image;
-    const char *field;        /* NULL: all */
-    struct gcd_idmap by_type; /* method table -> a plan */
-    struct plan *plans;       /* [plan_count] */
-    size_t plan_count, plan_cap;
-    struct place *places; /* [place_count] those of a plan together */
-    size_t place_count, place_cap;
-    struct gcd_idmap by_method;   /* MethodDesc -> a call */
-    struct gcd_image_call *calls; /* [call_count] */
-    size_t call_count, call_cap;
-    struct image_enums enums;
-    struct gcd_textpool text;
-    uint64_t open_module; /* whose metadata are open; 0 = of none */
-    struct clr_metadata open;
-};
-
-gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
+gcd_status gcd_image_numbers_new(const struct gcd_values_view *view, const char *field,
                                  const struct gcd_alloc *alloc, struct gcd_image_numbers **ret,
                                  struct gcd_error *err)
 {
-    struct heap_image *h = in != NULL ? gcd_input_attached(in) : NULL;
+    struct heap_image *h = image_of(view);
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    if (h == NULL || !h->opened || h->st != GCD_OK)
+    bool recorded = h == NULL && view->values != NULL && view->values->rows->object_count > 0;
+    if (h == NULL && !recorded)
         return GCD_END;
     struct gcd_image_numbers *r = gcd_mem_new(&a, sizeof *r);
     if (r == NULL)
@@ -91,12 +47,16 @@ gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
     gcd_idmap_init(&r->by_type, &r->alloc);
     gcd_idmap_init(&r->by_method, &r->alloc);
     gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
-    image_enums_init(&r->enums, &r->alloc, &h->clr, &r->text);
+    image_enums_init(&r->enums, &r->alloc, h != NULL ? &h->clr : NULL, &r->text);
     gcd_status st =
         field != NULL ? gcd_textpool_add(&r->text, field, strlen(field), &r->field) : GCD_OK;
+    if (st == GCD_OK && recorded) {
+        r->rows = view->values->rows;
+        st = recorded_numbers_open(r);
+    }
     if (st != GCD_OK) {
         gcd_image_numbers_free(r);
-        return gcd_fail(err, st, "cannot keep the name of a field");
+        return gcd_fail(err, st, "cannot keep the names of fields");
     }
     *ret = r;
     return GCD_OK;
@@ -134,42 +94,30 @@ static enum gcd_number_kind kind_of(uint32_t element)
 }
 
 /* Structs whose parts are read, from .NET 8 to 11. */
-static const struct {
-    const char *name;
-    uint8_t form, bytes, alignment;
-} structs[] = {
-    { "System.DateTime", FORM_DATE_TIME, 8, 8 },
-    { "System.TimeSpan", FORM_TIME_SPAN, 8, 8 },
-    { "System.DateOnly", FORM_DATE, 4, 4 },
-    { "System.TimeOnly", FORM_TIME, 8, 8 },
-    { "System.Guid", FORM_GUID, 16, 4 },
-    { "System.Decimal", FORM_DECIMAL, 16, 8 },
-    /* the runtime puts the offset first */
-    { "System.DateTimeOffset", FORM_DATE_TIME_OFFSET, 16, 8 },
-};
-#define STRUCTS (sizeof structs / sizeof *structs)
-
-static enum form struct_form(const char *name)
+static enum value_form struct_form(const char *name)
 {
-    for (size_t i = 0; i < STRUCTS; i++)
+    static const struct {
+        const char *name;
+        enum value_form form;
+    } structs[] = {
+        { "System.DateTime", FORM_DATE_TIME },
+        { "System.TimeSpan", FORM_TIME_SPAN },
+        { "System.DateOnly", FORM_DATE },
+        { "System.TimeOnly", FORM_TIME },
+        { "System.Guid", FORM_GUID },
+        { "System.Decimal", FORM_DECIMAL },
+        /* the runtime puts the offset first */
+        { "System.DateTimeOffset", FORM_DATE_TIME_OFFSET },
+    };
+    for (size_t i = 0; i < sizeof structs / sizeof *structs; i++)
         if (strcmp(structs[i].name, name) == 0)
             return structs[i].form;
     return FORM_OTHER;
 }
 
-static uint32_t size_of(const struct place *p, uint32_t *ret_alignment)
+static uint32_t size_of(const struct image_place *p, uint32_t *ret_alignment)
 {
-    uint32_t bytes = p->form == FORM_REFERENCE ? 8
-                     : p->form == FORM_NUMBER  ? image_number_bytes(p->element)
-                                               : 0;
-    *ret_alignment = bytes;
-    for (size_t i = 0; i < STRUCTS; i++) {
-        if (structs[i].form != p->form)
-            continue;
-        *ret_alignment = structs[i].alignment;
-        return structs[i].bytes;
-    }
-    return bytes;
+    return value_form_bytes((enum value_form)p->form, p->element, ret_alignment);
 }
 
 /* ---- types of fields ---- */
@@ -215,9 +163,9 @@ static bool is_definition(uint32_t token)
 
 /* How values of type T, which has NAME, are read. */
 static void set_form(struct gcd_image_numbers *n, const struct named_type *t, const char *name,
-                     struct place *p)
+                     struct image_place *p)
 {
-    enum form form = struct_form(name);
+    enum value_form form = struct_form(name);
     if (form != FORM_OTHER &&
         (is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token))) {
         p->form = (uint8_t)form;
@@ -232,9 +180,9 @@ static void set_form(struct gcd_image_numbers *n, const struct named_type *t, co
     p->element = n->enums.items[p->of - 1].element;
 }
 
-static void set_element(uint32_t element, struct place *p)
+static void set_element(uint32_t element, struct image_place *p)
 {
-    if (image_number_bytes(element) != 0) {
+    if (value_number_bytes(element) != 0) {
         p->form = FORM_NUMBER;
         p->element = (uint8_t)element;
     }
@@ -242,7 +190,7 @@ static void set_element(uint32_t element, struct place *p)
 
 /* Of a field whose type is value type T, perhaps Nullable<ARGUMENT>. */
 static void set_value_type(struct gcd_image_numbers *n, const struct named_type *t,
-                           const struct gcd_instance_field *f, struct place *p)
+                           const struct gcd_instance_field *f, struct image_place *p)
 {
     const char *name = name_of(n, t);
     uint32_t alignment;
@@ -280,7 +228,7 @@ static struct gcd_metadata *metadata_of(struct gcd_image_numbers *n, uint64_t id
 
 /* Of a field of CLASS whose type is type parameter PARAMETER. */
 static void set_argument(struct gcd_image_numbers *n, const struct clr_type *class,
-                         uint32_t parameter, struct place *p)
+                         uint32_t parameter, struct image_place *p)
 {
     struct clr *c = &n->image->clr;
     struct clr_metadata m;
@@ -307,7 +255,7 @@ static bool agrees(const struct gcd_instance_field *f, uint32_t element)
 {
     if (gcd_element_is_reference(f->element_type))
         return gcd_element_is_reference(element);
-    if (image_number_bytes(f->element_type) != 0)
+    if (value_number_bytes(f->element_type) != 0)
         return element == f->element_type;
     return true;
 }
@@ -316,13 +264,13 @@ static bool agrees(const struct gcd_instance_field *f, uint32_t element)
  * is not known. */
 static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t,
                            struct gcd_metadata *m, const struct gcd_instance_field *f,
-                           uint32_t object_bytes, struct place *ret)
+                           uint32_t object_bytes, struct image_place *ret)
 {
     struct clr *c = &n->image->clr;
     uint64_t desc = clr_field_desc(c, t->id, f->token);
     uint32_t first = desc != 0 ? image_u32(c->image, desc + 8) : CLR_FIELD_STATIC;
     uint32_t second = desc != 0 ? image_u32(c->image, desc + 12) : 0, element = second >> 27;
-    struct place p = { .form = FORM_OTHER };
+    struct image_place p = { .form = FORM_OTHER };
     struct named_type type = { t->module, m, f->type_token };
     if ((first & (CLR_FIELD_STATIC | CLR_FIELD_THREAD | CLR_FIELD_RVA)) != 0 || !agrees(f, element))
         return false;
@@ -352,7 +300,7 @@ static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t
 
 struct making {
     struct gcd_image_numbers *n;
-    struct plan plan;
+    struct image_plan plan;
     uint32_t object_bytes;
     bool full;
 };
@@ -363,7 +311,7 @@ static void add_field(struct making *w, const struct clr_type *t, struct gcd_met
 {
     struct gcd_image_numbers *n = w->n;
     char name[NAME_BYTES + 1];
-    struct place p;
+    struct image_place p;
     size_t length = strlen(f->name);
     bool wanted = n->field != NULL && strcmp(f->name, n->field) == 0;
     if (length > NAME_BYTES)
@@ -372,7 +320,7 @@ static void add_field(struct making *w, const struct clr_type *t, struct gcd_met
     name[length] = '\0';
     wanted = wanted || (n->field != NULL && strcmp(name, n->field) == 0);
     if (!place_of_field(n, t, m, f, w->object_bytes, &p))
-        p = (struct place){ .form = FORM_OTHER };
+        p = (struct image_place){ .form = FORM_OTHER };
     if (n->place_count >= CLR_NONE ||
         !gcd_vec_reserve(&n->alloc, &n->places, &n->place_cap, n->place_count + 1,
                          sizeof *n->places, SIZE_MAX) ||
@@ -406,7 +354,7 @@ static void find_boxed(struct making *w, const struct clr_type *t)
                                               "System.IntPtr",  "System.UIntPtr" };
     struct gcd_image_numbers *n = w->n;
     struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(n, t->module) : NULL;
-    struct place boxed = { .form = FORM_OTHER };
+    struct image_place boxed = { .form = FORM_OTHER };
     if (m == NULL || t->arg_count > 0)
         return;
     struct named_type type = { t->module, m, GCD_TOKEN_TYPE | t->token };
@@ -441,7 +389,7 @@ static void make_plan(struct making *w, uint64_t table)
 }
 
 /* Of objects with this method table; NULL = it is not known. */
-static const struct plan *plan_of(struct gcd_image_numbers *n, uint64_t table)
+static const struct image_plan *plan_of(struct gcd_image_numbers *n, uint64_t table)
 {
     struct clr *c = &n->image->clr;
     uint32_t known = gcd_idmap_get(&n->by_type, table);
@@ -464,15 +412,16 @@ static const struct plan *plan_of(struct gcd_image_numbers *n, uint64_t table)
     return &n->plans[n->plan_count++];
 }
 
-static const struct plan *plan_of_object(struct gcd_image_numbers *n, uint64_t address)
+const struct image_plan *image_plan_of(struct gcd_image_numbers *n, uint64_t address)
 {
-    return plan_of(n, image_u64(n->image->clr.image, address) & ~UINT64_C(7));
+    return n->rows != NULL ? recorded_plan_of(n, address)
+                           : plan_of(n, image_u64(n->image->clr.image, address) & ~UINT64_C(7));
 }
 
 /* ---- values ---- */
 
 /* An integer or a real number of BYTES bytes. */
-static void read_number(struct gcd_image_numbers *n, const struct place *p, uint32_t bytes,
+static void read_number(struct gcd_image_numbers *n, const struct image_place *p, uint32_t bytes,
                         struct gcd_number *x)
 {
     unsigned unused = 64 - 8 * bytes;
@@ -493,7 +442,7 @@ static void read_number(struct gcd_image_numbers *n, const struct place *p, uint
 }
 
 /* X has the bytes of the value in its words. */
-static void read_struct(enum form form, struct gcd_number *x)
+static void read_struct(enum value_form form, struct gcd_number *x)
 {
     static const enum gcd_number_kind kinds[] = {
         [FORM_OTHER] = GCD_NUMBER_OTHER,
@@ -519,38 +468,51 @@ static void read_struct(enum form form, struct gcd_number *x)
     }
 }
 
-static gcd_status read_place(struct gcd_image_numbers *n, uint64_t address, const struct place *p,
-                             struct gcd_number *ret)
+bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,
+                      uint8_t ret[16], bool *ret_has_value)
 {
-    struct image *image = n->image->clr.image;
-    uint8_t bytes[16] = { 0 }, flag = 1;
+    struct image *image;
+    uint8_t flag = 1;
     uint32_t alignment, size = size_of(p, &alignment);
+    if (n->rows != NULL)
+        return recorded_read_place(n, address, p, ret, ret_has_value);
+    image = n->image->clr.image;
     address += p->offset;
     if ((p->value_at != 0 && !image_read(image, address, &flag, 1)) || flag > 1)
+        return false;
+    *ret_has_value = flag != 0;
+    return size == 0 || flag == 0 || image_read(image, address + p->value_at, ret, size);
+}
+
+static gcd_status read_place(struct gcd_image_numbers *n, uint64_t address,
+                             const struct image_place *p, struct gcd_number *ret)
+{
+    uint8_t bytes[16] = { 0 };
+    bool has_value;
+    uint32_t alignment;
+    if (!image_read_place(n, address, p, bytes, &has_value))
         return GCD_E_TRUNCATED;
-    if (flag == 0) {
+    if (!has_value) {
         *ret = (struct gcd_number){ .kind = GCD_NUMBER_NULL };
         return GCD_OK;
     }
-    if (size > 0 && !image_read(image, address + p->value_at, bytes, size))
-        return GCD_E_TRUNCATED;
     struct gcd_number x = { .bits = gcd_le64(bytes), .high = gcd_le64(bytes + 8) };
     if (p->form == FORM_NUMBER)
-        read_number(n, p, size, &x);
+        read_number(n, p, size_of(p, &alignment), &x);
     else
-        read_struct((enum form)p->form, &x);
+        read_struct((enum value_form)p->form, &x);
     *ret = x;
     return GCD_OK;
 }
 
-static bool is_value(const struct place *p)
+static bool is_value(const struct image_place *p)
 {
     return p->form != FORM_OTHER && p->form != FORM_REFERENCE;
 }
 
 gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
-    const struct plan *plan = plan_of_object(n, address);
+    const struct image_plan *plan = image_plan_of(n, address);
     if (plan == NULL || plan->wanted == CLR_NONE || !is_value(&n->places[plan->wanted]))
         return GCD_END;
     return read_place(n, address, &n->places[plan->wanted], ret);
@@ -558,24 +520,24 @@ gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struc
 
 gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
-    const struct plan *plan = plan_of_object(n, address);
+    const struct image_plan *plan = image_plan_of(n, address);
     return plan != NULL && is_value(&plan->boxed) ? read_place(n, address, &plan->boxed, ret)
                                                   : GCD_END;
 }
 
 uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address)
 {
-    const struct plan *plan = plan_of_object(n, address);
+    const struct image_plan *plan = image_plan_of(n, address);
     return plan != NULL ? plan->count : 0;
 }
 
 struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i)
 {
-    const struct plan *plan = plan_of_object(n, address);
+    const struct image_plan *plan = image_plan_of(n, address);
     struct gcd_image_field f = { .name = "" };
     if (plan == NULL || i >= plan->count)
         return f;
-    const struct place *p = &n->places[plan->first + i];
+    const struct image_place *p = &n->places[plan->first + i];
     f.name = p->name;
     f.known = read_place(n, address, p, &f.number) == GCD_OK;
     return f;
@@ -590,6 +552,8 @@ struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t add
 
 uint32_t gcd_image_hash_code(struct gcd_image_numbers *n, uint64_t address)
 {
+    if (n->image == NULL)
+        return 0;
     uint32_t header = image_u32(n->image->clr.image, address - 4);
     bool has = (header & HEADER_HASH_OR_INDEX) != 0 && (header & HEADER_HASH) != 0;
     return has ? header & HEADER_HASH_BITS : 0;
@@ -661,6 +625,8 @@ static struct gcd_image_call call_of(struct gcd_image_numbers *n, uint64_t desc)
 size_t gcd_image_calls(struct gcd_image_numbers *n, uint64_t address, struct gcd_image_call *ret,
                        size_t max)
 {
+    if (n->image == NULL)
+        return 0;
     struct image *image = n->image->clr.image;
     uint64_t trace = bytes_of_trace(n, address);
     uint32_t bytes = trace != 0 ? image_u32(image, trace + 8) : 0;

@@ -97,7 +97,8 @@ static gcd_status put_values(const struct gcd_dump *d, const struct gcd_recordin
                                        .collected = f->collected,
                                        .changed = f->changed,
                                        .unread = f->unread,
-                                       .after_ms = f->after_ms };
+                                       .after_ms = f->after_ms,
+                                       .numbers = hash ? 0 : f->numbers };
     values_writing_done(&w);
     return st == GCD_OK ? put_event(a, RECORDED_VALUES_END, buffer,
                                     recorded_put_values_end(buffer, &end), err)

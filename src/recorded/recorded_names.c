@@ -71,6 +71,7 @@ static const struct gcd_new_field values_end_fields[] = {
     { GCD_FIELD_UINT32, "Parts" },     { GCD_FIELD_UINT64, "Objects" },
     { GCD_FIELD_UINT64, "Collected" }, { GCD_FIELD_UINT64, "Changed" },
     { GCD_FIELD_UINT64, "Unread" },    { GCD_FIELD_UINT64, "AfterMilliseconds" },
+    { GCD_FIELD_UINT64, "Numbers" },
 };
 static const struct gcd_new_field sites_fields[] = {
     { GCD_FIELD_UINT32, "GCNumber" },    { GCD_FIELD_UINT32, "WalkNumber" },
@@ -126,7 +127,7 @@ static const struct gcd_new_event events[] = {
     EVENT(RECORDED_LAYOUT, "Layout", layout_fields),
     EVENT(RECORDED_VALUES, "Values", values_fields),
     EVENT(RECORDED_VALUES_PART, "ValuesPart", values_part_fields),
-    EVENT(RECORDED_VALUES_END, "ValuesEnd", values_end_fields),
+    EVENT_OF(2, RECORDED_VALUES_END, "ValuesEnd", values_end_fields),
     EVENT(RECORDED_SITES, "Sites", sites_fields),
     EVENT(RECORDED_SITE_FRAME, "SiteFrame", site_frame_fields),
     EVENT(RECORDED_SITE_STACK, "SiteStack", site_stack_fields),
@@ -268,7 +269,7 @@ gcd_status recorded_read_values(const struct gcd_event *ev, struct recorded_valu
     r.off = gcd_cur_u64(&c);
     if (c.err != GCD_OK)
         return c.err;
-    if (r.kind == GCD_VALUES_NONE || r.kind > GCD_VALUES_STRINGS || r.off >= ev->off)
+    if (r.kind == GCD_VALUES_NONE || r.kind > GCD_VALUES_ALL || r.off >= ev->off)
         return GCD_E_FORMAT;
     *ret = r;
     return GCD_OK;
@@ -281,6 +282,8 @@ gcd_status recorded_read_values_end(const struct gcd_event *ev, struct recorded_
     uint64_t *const numbers[] = { &r.objects, &r.collected, &r.changed, &r.unread, &r.after_ms };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = gcd_cur_u64(&c);
+    if (gcd_cur_left(&c) > 0) /* older ones have none */
+        r.numbers = gcd_cur_u64(&c);
     if (c.err == GCD_OK)
         *ret = r;
     return c.err;
@@ -338,7 +341,8 @@ size_t recorded_put_values(uint8_t *buffer, const struct recorded_values *r)
 size_t recorded_put_values_end(uint8_t *buffer, const struct recorded_values_end *r)
 {
     struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
-    const uint64_t numbers[] = { r->objects, r->collected, r->changed, r->unread, r->after_ms };
+    const uint64_t numbers[] = { r->objects, r->collected, r->changed,
+                                 r->unread,  r->after_ms,  r->numbers };
     gcd_put_le(&w, r->parts, 4);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         gcd_put_le(&w, numbers[i], 8);

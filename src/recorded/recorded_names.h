@@ -128,6 +128,7 @@ struct recorded_values {
 struct recorded_values_end {
     uint32_t parts;
     uint64_t objects, collected, changed, unread, after_ms;
+    uint64_t numbers; /* objects with rows: older ones have none */
 };
 /* GCD_OK, or GCD_E_FORMAT when the payload is too short or has impossible values. */
 gcd_status recorded_read_values(const struct gcd_event *ev, struct recorded_values *ret);

@@ -90,8 +90,9 @@ static bool number_in_image(void *numbers, uint64_t address, const char *field, 
 static struct gcd_suspects_options suspects_options(struct gcd_session *s,
                                                     const struct gcd_context *c)
 {
-    bool image =
-        s->values.memory != NULL && gcd_graph_summary(s->graph)->image.made_from[0] != '\0';
+    const struct gcd_summary *summary = gcd_graph_summary(s->graph);
+    bool image = (s->values.memory != NULL && summary->image.made_from[0] != '\0') ||
+                 (s->values.values != NULL && summary->values.numbers > 0);
     return (struct gcd_suspects_options){ .context = *c,
                                           .share = s->options.share,
                                           .min_bytes = s->options.min_bytes,

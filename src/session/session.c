@@ -114,7 +114,7 @@ gcd_status session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret
 {
     gcd_status st = GCD_OK;
     if (s->numbers == NULL)
-        st = gcd_image_numbers_new(s->values.memory, NULL, &s->alloc, &s->numbers, err);
+        st = gcd_image_numbers_new(&s->values, NULL, &s->alloc, &s->numbers, err);
     *ret = s->numbers;
     return st == GCD_END ? GCD_OK : st;
 }

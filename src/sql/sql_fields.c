@@ -1,5 +1,6 @@
 /* The table of the fields of objects with their values, where people may see them.  A value is read
- * from the memory image when its row is asked for: a query reads only what it needs. */
+ * from the memory image, or from the recording, when its row is asked for: a query reads only what
+ * it needs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +30,9 @@ gcd_status sql_need_fields(struct gcd_sql *db, struct gcd_error *err)
 uint64_t sql_field_rows(const struct gcd_sql *db)
 {
     struct gcd_values_view view = gcd_session_values(db->session);
-    return view.memory != NULL && view.show != GCD_SHOW_EQUAL
-               ? gcd_graph_node_count(db->graph) * UINT64_C(4)
-               : 0;
+    bool some =
+        view.memory != NULL || (view.values != NULL && gcd_values_facts(view.values)->numbers > 0);
+    return some && view.show != GCD_SHOW_EQUAL ? gcd_graph_node_count(db->graph) * UINT64_C(4) : 0;
 }
 
 void sql_fields_of(struct sql_cursor *c, uint32_t node)

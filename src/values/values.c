@@ -25,6 +25,12 @@ gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *li
     v->characters_most = most < MOST_AMOUNT ? most : MOST_AMOUNT;
     v->facts =
         (struct gcd_values_facts){ .kind = options->kind, .max_string = v->options.max_string };
+    v->rows = gcd_mem_new(&v->alloc, sizeof *v->rows);
+    if (v->rows == NULL) {
+        gcd_mem_free(&a, v, sizeof *v);
+        return gcd_fail_nomem(err, "reading values");
+    }
+    value_rows_init(v->rows, &v->alloc, most);
     v->seed = (uint64_t)(uintptr_t)v * UINT64_C(0x9e3779b97f4a7c15);
     *ret = v;
     return GCD_OK;
@@ -50,6 +56,8 @@ void values_free(struct gcd_values *v)
     gcd_mem_free(&v->alloc, v->texts, v->text_chunk_cap * sizeof *v->texts);
     gcd_mem_free(&v->alloc, v->chunks, v->chunk_cap * sizeof *v->chunks);
     free_table(v);
+    value_rows_done(v->rows);
+    gcd_mem_free(&v->alloc, v->rows, sizeof *v->rows);
     gcd_mem_free(&v->alloc, v->objects, v->object_cap * sizeof *v->objects);
     struct gcd_alloc a = v->alloc;
     gcd_mem_free(&a, v, sizeof *v);
@@ -279,6 +287,16 @@ uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *ut
     return n + (uint32_t)gcd_utf16le_to_utf8(utf16 + 2 * (size_t)n, units - n, buffer + n);
 }
 
+gcd_status values_rows_status(const struct gcd_values *v, gcd_status st, struct gcd_error *err)
+{
+    return st == GCD_OK        ? GCD_OK
+           : st == GCD_E_NOMEM ? gcd_fail_nomem(err, "reading values")
+           : st == GCD_E_LIMIT
+               ? gcd_fail(err, st, "the values in objects take more than %llu bytes",
+                          (unsigned long long)v->rows->most)
+               : gcd_fail(err, st, "values are damaged");
+}
+
 gcd_status values_sort(struct gcd_values *v, struct gcd_error *err)
 {
     bool sorted = true;
@@ -287,7 +305,7 @@ gcd_status values_sort(struct gcd_values *v, struct gcd_error *err)
     if (!sorted && !gcd_sort_by_u64(&v->alloc, v->objects, v->object_count, sizeof *v->objects))
         return gcd_fail_nomem(err, "reading values");
     free_table(v); /* no more texts come */
-    return GCD_OK;
+    return values_rows_status(v, value_rows_sort(v->rows), err);
 }
 
 /* ---- accessors ---- */
@@ -336,5 +354,5 @@ uint64_t gcd_values_bytes(const struct gcd_values *v)
 {
     return sizeof *v + v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
            v->table_size * (sizeof *v->table + sizeof *v->tags) +
-           v->object_cap * sizeof *v->objects;
+           v->object_cap * sizeof *v->objects + v->rows->bytes;
 }

@@ -4,6 +4,7 @@
  *     values.c        texts and objects
  *     values_hash.c   the hash of a text
  *     values_pack.c   values as the payloads of events
+ *     value_rows.h    values that are no texts
  *     secrets.c       what is not shown
  */
 #ifndef GCD_VALUES_VALUES_H
@@ -12,6 +13,7 @@
 #include <gcdumpc/unstable/values.h>
 
 #include "base/cur.h"
+#include "values/value_rows.h"
 
 /* ---- values_hash.c: SipHash-1-3, eight bytes at a time ---- */
 
@@ -70,6 +72,7 @@ struct gcd_values {
     uint64_t seed;
     struct values_object *objects; /* by address after values_sort */
     size_t object_count, object_cap;
+    struct value_rows *rows; /* of GCD_VALUES_ALL, else there are none in it; not NULL */
 };
 
 gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
@@ -97,6 +100,8 @@ gcd_status values_add_known(struct gcd_values *v, uint64_t address, uint32_t tex
 #define VALUES_TEXT_BYTES (3 * (size_t)GCD_MAX_STRING_LIMIT)
 uint32_t values_characters(const struct gcd_values_options *o, const uint8_t *utf16, uint32_t units,
                            char buffer[VALUES_TEXT_BYTES]);
+/* ST, of a call of value_rows.h, as an error. */
+gcd_status values_rows_status(const struct gcd_values *v, gcd_status st, struct gcd_error *err);
 /* Puts the objects in order; nothing can be added any more. */
 gcd_status values_sort(struct gcd_values *v, struct gcd_error *err);
 
@@ -107,7 +112,8 @@ gcd_status values_sort(struct gcd_values *v, struct gcd_error *err);
 
 /*
  * A part stands for itself:  number of the part u32, bytes of the records u32 (0: they are as they
- * are, else deflated), a hash of what follows u64, the records.  A record: the address as the
+ * are, else deflated; with VALUES_OF_ROWS: value_rows.h says what they are), a hash of the rest
+ * u64, the records.  A record of a text: the address as the
  * difference to the one before, a number of a text + 1 in the order of their first use, or 0; then
  * follow length, hash u64, bytes of the characters + 1 or 0, the characters.
  */
@@ -117,6 +123,7 @@ struct values_part {
     uint32_t records;
 };
 #define VALUES_PART_HEAD 16u
+#define VALUES_OF_ROWS   UINT32_C(0x80000000)
 /* In BUFFER[VALUES_PART_BYTES]. */
 void values_part_begin(struct values_part *p, uint8_t *buffer);
 /* False: it does not fit, and nothing was added. */
@@ -137,7 +144,8 @@ struct values_writing {
     size_t next;
     uint32_t parts, texts;
     uint32_t *numbers;  /* [text_count] + 1 in the order of their first use */
-    const uint8_t *key; /* NULL; or hash once more with this key, without characters */
+    const uint8_t *key; /* NULL; or hash once more with this key, without characters or rows */
+    struct rows_writing rows;
 };
 gcd_status values_writing_init(struct values_writing *w, const struct gcd_values *v,
                                const uint8_t *key, struct gcd_error *err);

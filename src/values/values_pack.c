@@ -59,7 +59,7 @@ static uint64_t check_of(const uint8_t *payload, size_t n)
     return values_hash_end(&h, payload + VALUES_PART_HEAD, n - VALUES_PART_HEAD);
 }
 
-static void put_head(uint8_t *payload, size_t n, uint32_t number, size_t plain_bytes)
+static void put_head(uint8_t *payload, size_t n, uint32_t number, uint32_t plain_bytes)
 {
     struct gcd_put w = gcd_put_make(payload, VALUES_PART_HEAD);
     gcd_put_le(&w, number, 4);
@@ -74,18 +74,20 @@ size_t values_part_end(struct values_part *p, uint32_t number)
     return n;
 }
 
-/* Deflates the payload of N bytes in BUFFER if it gets smaller; *N becomes its size. */
-static gcd_status deflate_part(const struct gcd_alloc *a, uint8_t *buffer, size_t *n,
+/* Deflates the payload of N bytes in BUFFER if it gets smaller; *N becomes its size.  MARK: 0 or
+ * VALUES_OF_ROWS. */
+static gcd_status deflate_part(const struct gcd_alloc *a, uint8_t *buffer, uint32_t mark, size_t *n,
                                struct gcd_error *err)
 {
     uint8_t packed[VALUES_PART_BYTES];
     size_t plain = *n - VALUES_PART_HEAD, got = plain;
     GCD_TRY(gcd_deflate_block(a, buffer + VALUES_PART_HEAD, plain, packed, &got, err));
-    if (got == 0)
-        return GCD_OK;
-    memcpy(buffer + VALUES_PART_HEAD, packed, got);
-    *n = VALUES_PART_HEAD + got;
-    put_head(buffer, *n, gcd_le32(buffer), plain);
+    if (got > 0) {
+        memcpy(buffer + VALUES_PART_HEAD, packed, got);
+        *n = VALUES_PART_HEAD + got;
+    }
+    if (got > 0 || mark != 0)
+        put_head(buffer, *n, gcd_le32(buffer), (got > 0 ? (uint32_t)plain : 0) | mark);
     return GCD_OK;
 }
 
@@ -94,7 +96,11 @@ gcd_status values_writing_init(struct values_writing *w, const struct gcd_values
 {
     *w = (struct values_writing){ .v = v, .key = key };
     w->numbers = gcd_mem_new_array(&v->alloc, (size_t)v->text_count + 1, sizeof *w->numbers);
-    return w->numbers != NULL ? GCD_OK : gcd_fail_nomem(err, "recording values");
+    if (w->numbers == NULL || (key == NULL && rows_writing_init(&w->rows, v->rows) != GCD_OK)) {
+        values_writing_done(w);
+        return gcd_fail_nomem(err, "recording values");
+    }
+    return GCD_OK;
 }
 
 void values_writing_done(struct values_writing *w)
@@ -102,6 +108,7 @@ void values_writing_done(struct values_writing *w)
     if (w->numbers != NULL)
         gcd_mem_free(&w->v->alloc, w->numbers, ((size_t)w->v->text_count + 1) * sizeof *w->numbers);
     w->numbers = NULL;
+    rows_writing_done(&w->rows);
 }
 
 /* What is recorded of a text: with a key neither its characters nor what they could be guessed
@@ -140,10 +147,11 @@ gcd_status values_writing_next(struct values_writing *w, uint8_t *buffer, size_t
         if (*number == 0)
             *number = ++w->texts;
     }
-    if (p.records == 0)
+    bool texts = p.records > 0;
+    if (!texts && (w->key != NULL || !rows_writing_next(&w->rows, &p.w)))
         return GCD_OK;
     *ret_n = values_part_end(&p, w->parts++);
-    return deflate_part(&w->v->alloc, buffer, ret_n, err);
+    return deflate_part(&w->v->alloc, buffer, texts ? 0 : VALUES_OF_ROWS, ret_n, err);
 }
 
 /* ---- reading ---- */
@@ -169,9 +177,11 @@ static gcd_status read_record(struct gcd_values *v, struct gcd_cur *c, uint64_t 
     return values_add(v, *address, 0, &new, err);
 }
 
-static gcd_status read_records(struct gcd_values *v, const uint8_t *p, size_t n,
+static gcd_status read_records(struct gcd_values *v, bool rows, const uint8_t *p, size_t n,
                                struct gcd_error *err)
 {
+    if (rows)
+        return values_rows_status(v, rows_read(v->rows, p, n), err);
     struct gcd_cur c = gcd_cur_make(p, n, 0);
     uint64_t address = 0;
     while (gcd_cur_left(&c) > 0)
@@ -189,12 +199,15 @@ gcd_status values_read_part(struct gcd_values *v, const uint8_t *payload, size_t
                             struct gcd_error *err)
 {
     uint8_t plain[VALUES_PART_BYTES];
-    if (!values_check_part(payload, n, number) || gcd_le32(payload + 4) > sizeof plain)
+    if (!values_check_part(payload, n, number))
         return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
-    uint32_t bytes = gcd_le32(payload + 4);
+    uint32_t bytes = gcd_le32(payload + 4) & ~VALUES_OF_ROWS;
+    bool rows = (gcd_le32(payload + 4) & VALUES_OF_ROWS) != 0;
+    if (bytes > sizeof plain)
+        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
     const uint8_t *records = payload + VALUES_PART_HEAD;
     if (bytes == 0)
-        return read_records(v, records, n - VALUES_PART_HEAD, err);
+        return read_records(v, rows, records, n - VALUES_PART_HEAD, err);
     GCD_TRY(gcd_inflate_block(&v->alloc, records, n - VALUES_PART_HEAD, plain, bytes, err));
-    return read_records(v, plain, bytes, err);
+    return read_records(v, rows, plain, bytes, err);
 }

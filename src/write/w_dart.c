@@ -564,7 +564,7 @@ static gcd_status find_values(struct dart *d, struct gcd_error *err)
     const struct gcd_values_view *view = d->options->values;
     d->values = view != NULL && view->show != GCD_SHOW_EQUAL;
     gcd_status st =
-        d->values ? gcd_image_numbers_new(view->memory, NULL, &d->alloc, &d->numbers, err) : GCD_OK;
+        d->values ? gcd_image_numbers_new(view, NULL, &d->alloc, &d->numbers, err) : GCD_OK;
     return st == GCD_END ? GCD_OK : st;
 }
 

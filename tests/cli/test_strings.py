@@ -163,7 +163,7 @@ class Strings(CliTest):
         self.assertIn("Red", self.done("retained", CORE, "--type", "HeapLab.Colour", "--by", "value__", "--show-values").text)
         self.refused(1, ".*: no fields of these types are known: .*; numbers need --show-values", "retained", CORE, "--type", "HeapLab.Point", "--by", "X")
         self.refused(1, r'.*: no field "Z"; there are: X, Y', "retained", CORE, "--type", "HeapLab.Point", "--by", "Z", "--show-values")
-        self.refused(1, ".*; numbers are known in a core file, and with --direct",
+        self.refused(1, ".*; numbers are known in a core file, with --direct, and with --values all",
                      "retained", self.bare(), "--type", "HeapLab.Point", "--by", "X", "--show-values")
 
     def test_exceptions_have_their_hresult_in_memory(self):

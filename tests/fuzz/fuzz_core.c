@@ -107,10 +107,11 @@ static void ask_numbers(size_t bytes)
     if (gcd_dump_open(in, &options, &dump, &err) == GCD_OK &&
         gcd_graph_from_dump(dump, &of_graph, &g, &err) == GCD_OK)
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            struct gcd_values_view view = { .memory = in };
             struct gcd_image_numbers *n = NULL;
             struct gcd_number x;
             char buf[GCD_NUMBER_BYTES];
-            if (gcd_image_numbers_new(in, fields[i], &f.alloc, &n, &err) != GCD_OK)
+            if (gcd_image_numbers_new(&view, fields[i], &f.alloc, &n, &err) != GCD_OK)
                 continue;
             for (uint32_t node = 0; node < gcd_graph_node_count(g); node++)
                 if (gcd_image_number(n, gcd_graph_node_address(g, node), &x) == GCD_OK &&

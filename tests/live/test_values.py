@@ -260,12 +260,16 @@ class Fields(LiveTest):
             with self.subTest(runtime), Process("orders", str(self.N), program=need(value_lab, runtime)) as target:
                 said = self.truth(target)
                 core = createdump(self, target, f"{runtime}.core", "--withheap")
-                self.same(self.check(core), said)
                 self.same(self.check("--pid", target.pid, "--direct"), said)
-                for field in ("State", "MaybeDay", "Rights", "Tag"):
-                    self.check_groups(core, field, said)
-                self.check_shown(core, said)
-                self.check_hidden(core)
+                kept, direct = self.path(f"{runtime}.nettrace.gz"), self.path(f"{runtime}-direct.nettrace.gz")
+                self.gcdumpc("convert", core, "--values", "all", "-o", kept)
+                self.gcdumpc("collect", "--pid", target.pid, "--direct", "--values", "all", "-o", direct)
+                for file in (core, kept, direct):
+                    self.same(self.check(file), said)
+                    for field in ("State", "MaybeDay", "Rights", "Tag"):
+                        self.check_groups(file, field, said)
+                    self.check_shown(file, said)
+                    self.check_hidden(file)
 
     def check_groups(self, core, field, said):
         rows = json.loads(self.gcdumpc("retained", core, "--type", "ValueLab.Order", "--by", field, "--show-values", "--json", "--top", 5000).stdout)["field_values"]

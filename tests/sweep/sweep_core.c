@@ -94,11 +94,12 @@ static uint64_t digest(uint64_t sum, const void *bytes, size_t n)
 /* The fields of every 16th object, by name, kind and value. */
 static uint64_t fields(struct gcd_input *in, const struct gcd_graph *g, const struct gcd_alloc *a)
 {
+    struct gcd_values_view view = { .memory = in };
     struct gcd_image_numbers *numbers = NULL;
     struct gcd_number boxed;
     uint64_t sum = 0;
     char buf[GCD_NUMBER_BYTES];
-    if (gcd_image_numbers_new(in, NULL, a, &numbers, NULL) != GCD_OK)
+    if (gcd_image_numbers_new(&view, NULL, a, &numbers, NULL) != GCD_OK)
         return 0;
     for (uint32_t node = 0; node < gcd_graph_node_count(g); node += 16) {
         uint64_t address = gcd_graph_node_address(g, node);
@@ -275,7 +276,8 @@ static void open_hurt(struct opened *o)
                               &o->in, NULL) == GCD_OK &&
         gcd_dump_open(o->in, &(struct gcd_dump_options){ .context = context }, &o->dump, NULL) ==
             GCD_OK)
-        (void)!gcd_image_numbers_new(o->in, NULL, &o->f.alloc, &o->numbers, NULL);
+        (void)!gcd_image_numbers_new(&(struct gcd_values_view){ .memory = o->in }, NULL,
+                                     &o->f.alloc, &o->numbers, NULL);
 }
 
 static void close_hurt(struct opened *o)

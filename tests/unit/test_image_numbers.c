@@ -111,11 +111,13 @@ static void test_other_inputs_have_none(void **state)
 {
     (void)state;
     struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_values_view view = { .memory = NULL };
     struct gcd_image_numbers *n;
     struct gcd_input *in;
-    assert_int_equal(gcd_image_numbers_new(NULL, "State", NULL, &n, &err), GCD_END);
+    assert_int_equal(gcd_image_numbers_new(&view, "State", NULL, &n, &err), GCD_END);
     assert_int_equal(gcd_input_from_memory("x", 1, NULL, &in, &err), GCD_OK);
-    assert_int_equal(gcd_image_numbers_new(in, "State", NULL, &n, &err), GCD_END);
+    view.memory = in;
+    assert_int_equal(gcd_image_numbers_new(&view, "State", NULL, &n, &err), GCD_END);
     gcd_input_free(in);
 }
 

@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/image_numbers.h>
+
 #include "values/values.h"
 
 #include "support/check.h"
 #include "support/failalloc.h"
+#include "support/rows_sample.h"
 
 static struct gcd_values *new_values(enum gcd_values_kind kind, uint32_t max_string)
 {
@@ -257,6 +260,150 @@ static void hashes_say_only_what_is_equal(void **state)
     values_free(copy);
 }
 
+/* ---- values that are no texts ---- */
+
+static struct gcd_values *orders(unsigned n)
+{
+    struct gcd_values *v = new_values(GCD_VALUES_ALL, 0);
+    rows_sample(v->rows, n);
+    return v;
+}
+
+/* Through parts, as a recording has them; KEY as for values_writing_init. */
+static struct gcd_values *copy_of(const struct gcd_values *v, const uint8_t *key)
+{
+    struct gcd_values *copy = new_values(GCD_VALUES_ALL, 0);
+    size_t parts, at = 0;
+    (void)write_parts(v, key, packed, sizeof packed, packed_sizes, &parts);
+    for (size_t i = 0; i < parts; at += packed_sizes[i++])
+        assert_int_equal(values_read_part(copy, packed + at, packed_sizes[i], (uint32_t)i, NULL),
+                         GCD_OK);
+    assert_int_equal(values_sort(copy, NULL), GCD_OK);
+    return copy;
+}
+
+static void rows_are_kept_with_their_types(void **state)
+{
+    (void)state;
+    struct gcd_values *v = orders(10000), *copy = copy_of(v, NULL);
+    const struct value_rows *a = v->rows, *b = copy->rows;
+    assert_int_equal(b->object_count, 30000);
+    assert_true(b->type_count == 3 && b->column_count == a->column_count);
+    assert_true(b->enum_count == 2 && b->literal_count == 5 && b->enums[1].flags);
+    assert_int_equal(b->types[1].id, 0x7f02);
+    for (size_t i = 0; i < b->object_count; i++) {
+        uint32_t x, y;
+        uint64_t address = ROWS_SAMPLE_ORDER + 64 * i;
+        const uint8_t *p = value_rows_find(a, address, &x), *q = value_rows_find(b, address, &y);
+        assert_true(p != NULL && q != NULL && x == y && x == i % 3);
+        assert_memory_equal(p, q, a->types[x].row_bytes);
+        assert_null(value_rows_find(b, address + 8, &x));
+    }
+    values_free(v);
+    values_free(copy);
+}
+
+static void fields_are_read_of_rows(void **state)
+{
+    (void)state;
+    struct gcd_values *v = orders(4), *copy = copy_of(v, NULL);
+    struct gcd_values_view view = { .values = copy };
+    struct gcd_image_numbers *n;
+    struct gcd_number x;
+    char buf[GCD_NUMBER_BYTES];
+    uint64_t order = ROWS_SAMPLE_ORDER + 6 * 64, boxed = ROWS_SAMPLE_ORDER + 10 * 64;
+    assert_int_equal(gcd_image_numbers_new(&view, "State", NULL, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_image_number(n, order, &x), GCD_OK);
+    assert_string_equal(gcd_number_text(&x, buf), "Failed");
+    assert_int_equal(gcd_image_number(n, boxed, &x), GCD_END);
+    assert_int_equal(gcd_image_number(n, order + 8, &x), GCD_END);
+    assert_int_equal(gcd_image_field_count(n, order), 12);
+    assert_string_equal(gcd_image_field(n, order, 1).name, "State");
+    struct gcd_image_field customer = gcd_image_field(n, order, 2);
+    assert_true(customer.known && customer.number.kind == GCD_NUMBER_REFERENCE);
+    assert_true(customer.number.bits == order + 64);
+    assert_int_equal(gcd_image_field(n, order + 3 * 64, 2).number.bits, 0);
+    assert_int_equal(gcd_image_field(n, order, 3).number.kind, GCD_NUMBER_OTHER);
+    assert_int_equal(gcd_image_field(n, order, 11).number.kind, GCD_NUMBER_REAL);
+    assert_int_equal(gcd_image_field(n, order - 3 * 64, 11).number.kind, GCD_NUMBER_NULL);
+    assert_int_equal(gcd_image_boxed(n, order, &x), GCD_END);
+    assert_int_equal(gcd_image_boxed(n, boxed, &x), GCD_OK);
+    assert_string_equal(gcd_number_text(&x, buf), "Read | Write");
+    assert_int_equal(gcd_image_hash_code(n, order), 0);
+    gcd_image_numbers_free(n);
+    values_free(v);
+    values_free(copy);
+}
+
+static void hashes_have_no_rows(void **state)
+{
+    (void)state;
+    static const uint8_t key[GCD_VALUES_KEY_BYTES] = { 7 };
+    struct gcd_values *v = orders(3), *copy = copy_of(v, key);
+    struct gcd_values_view view = { .values = copy };
+    struct gcd_image_numbers *n;
+    assert_int_equal(copy->rows->object_count, 0);
+    assert_int_equal(copy->rows->type_count, 0);
+    assert_int_equal(gcd_image_numbers_new(&view, NULL, NULL, &n, NULL), GCD_END);
+    values_free(v);
+    values_free(copy);
+}
+
+/* What no writer writes. */
+static void impossible_rows_are_refused(void **state)
+{
+    (void)state;
+    struct gcd_values *v = orders(1);
+    struct value_rows *r = v->rows;
+    uint8_t *row;
+    static const struct value_column wrong[] = {
+        { .form = VALUE_FORMS },
+        { .form = FORM_NUMBER, .element = 1 },
+        { .form = FORM_NUMBER, .element = 8, .of = 3 },
+        { .form = FORM_GUID, .of = 1 },
+        { .form = FORM_GUID, .flags = 4 },
+        { .form = FORM_REFERENCE, .flags = VALUE_NULLABLE },
+    };
+    assert_int_equal(value_rows_add_column(r, &(struct value_column){ 0 }, "", 0), GCD_E_FORMAT);
+    assert_int_equal(value_rows_add_type(r, 1), GCD_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(value_rows_add_column(r, &wrong[i], "", 0), GCD_E_FORMAT);
+    for (size_t i = 0; i < VALUE_ROW_BYTES / 16; i++)
+        rows_sample_column(r, "", (struct value_column){ .form = FORM_GUID });
+    assert_int_equal(value_rows_add_column(r, &(struct value_column){ .form = FORM_GUID }, "", 0),
+                     GCD_E_FORMAT);
+    assert_int_equal(
+        value_rows_add_column(r, &(struct value_column){ .form = FORM_OTHER, .flags = VALUE_BOXED },
+                              "", 0),
+        GCD_E_FORMAT);
+    assert_int_equal(value_rows_add_enum(r, 1, false), GCD_E_FORMAT);
+    assert_int_equal(value_rows_add(r, 4, 8, &row), GCD_E_FORMAT);
+    static const uint8_t too_many[] = { ROWS_ROWS, 0, 3, 1, 1, 1 }, unknown[] = { 9 },
+                         none[] = { ROWS_ROWS, 9, 0 }, cut[] = { ROWS_COLUMN, 0, 0 };
+    assert_int_equal(rows_read(r, too_many, sizeof too_many), GCD_E_FORMAT);
+    assert_int_equal(rows_read(r, unknown, sizeof unknown), GCD_E_FORMAT);
+    assert_int_equal(rows_read(r, none, sizeof none), GCD_E_FORMAT);
+    assert_int_equal(rows_read(r, cut, sizeof cut), GCD_E_FORMAT);
+    assert_int_equal(r->object_count, 3);
+    values_free(v);
+}
+
+static void too_many_rows_are_refused(void **state)
+{
+    (void)state;
+    struct gcd_values *v = orders(1);
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint8_t *row;
+    gcd_status st = GCD_OK;
+    v->rows->most = 10000;
+    for (unsigned i = 0; i < 10000 && st == GCD_OK; i++)
+        st = value_rows_add(v->rows, 0, 8 + 8 * i, &row);
+    assert_int_equal(values_rows_status(v, st, &err), GCD_E_LIMIT);
+    assert_string_equal(err.msg, "the values in objects take more than 10000 bytes");
+    assert_in_range(v->rows->bytes, 9000, 10000);
+    values_free(v);
+}
+
 static void too_much_text_is_refused(void **state)
 {
     (void)state;
@@ -363,6 +510,11 @@ int main(void)
         cmocka_unit_test(a_text_takes_24_bytes_beside_its_characters),
         cmocka_unit_test(parts_have_all_values_in_little_room),
         cmocka_unit_test(a_damaged_part_is_refused),
+        cmocka_unit_test(rows_are_kept_with_their_types),
+        cmocka_unit_test(fields_are_read_of_rows),
+        cmocka_unit_test(hashes_have_no_rows),
+        cmocka_unit_test(impossible_rows_are_refused),
+        cmocka_unit_test(too_many_rows_are_refused),
         cmocka_unit_test(hashes_say_only_what_is_equal),
         cmocka_unit_test(too_much_text_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

@@ -1,9 +1,11 @@
 /*
- * Values in the objects of a memory image: fields that are no references, and boxed values.
+ * Values in the objects of a memory image, or of a recording that keeps them: fields that are no
+ * references, and boxed values.
  *
+ *     struct gcd_values_view view = { .memory = in, .values = gcd_dump_values(dump) };
  *     struct gcd_image_numbers *n;
  *     struct gcd_number x;
- *     if (gcd_image_numbers_new(in, "State", NULL, &n, &err) == GCD_OK) {
+ *     if (gcd_image_numbers_new(&view, "State", NULL, &n, &err) == GCD_OK) {
  *         if (gcd_image_number(n, address, &x) == GCD_OK)
  *             puts(gcd_number_text(&x, (char[GCD_NUMBER_BYTES]){ 0 }));     "Failed", "42", "true"
  *         gcd_image_numbers_free(n);
@@ -18,6 +20,7 @@
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/values.h>
 
 struct gcd_image_numbers;
 
@@ -50,14 +53,17 @@ struct gcd_number {
 
 /*
  * For the field with this name, as in the source ("State" for its backing field) or in the
- * metadata, of objects of any type; FIELD NULL: for all fields.  IN, whose dump was opened, must
- * outlive the numbers; one thread at a time.  GCD_END: IN is no memory image; GCD_E_NOMEM.
+ * metadata (a recording has only the former), of objects of any type; FIELD NULL: for all fields.
+ * The memory of VIEW, whose dump was opened, and its values must outlive the numbers; one thread at
+ * a time.  GCD_END: there is neither a memory image nor are there such values; GCD_E_NOMEM.
  */
-GCD_MUST_CHECK gcd_status gcd_image_numbers_new(struct gcd_input *in, const char *field,
-                                                const struct gcd_alloc *alloc,
+GCD_MUST_CHECK gcd_status gcd_image_numbers_new(const struct gcd_values_view *view,
+                                                const char *field, const struct gcd_alloc *alloc,
                                                 struct gcd_image_numbers **ret,
                                                 struct gcd_error *err);
 void gcd_image_numbers_free(struct gcd_image_numbers *n);
+/* Are they those of a recording, which has neither hash codes nor stack traces? */
+bool gcd_image_numbers_recorded(const struct gcd_image_numbers *n);
 
 /* Of the object at ADDRESS.  GCD_END: its type has no such field, or the field is no number, or
  * what tells about it is not in the image; GCD_E_TRUNCATED: the image lacks the number. */
@@ -70,12 +76,13 @@ GCD_MUST_CHECK gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t 
                                           struct gcd_number *ret);
 
 /* The identity hash code (RuntimeHelpers.GetHashCode) in the header of the object at ADDRESS; 0 =
- * it has none, or the runtime keeps it elsewhere because the object is also locked. */
+ * it has none, or the runtime keeps it elsewhere because the object is also locked, or a recording
+ * does not have it. */
 uint32_t gcd_image_hash_code(struct gcd_image_numbers *n, uint64_t address);
 
 struct gcd_image_field {
     const char *name; /* as in the source; lives as long as the numbers */
-    bool known;       /* false: the image lacks its memory */
+    bool known;       /* false: its memory is missing */
     struct gcd_number number;
 };
 /* All instance fields of the object at ADDRESS: those of its class in the order of the source, then
@@ -85,7 +92,7 @@ struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t add
 
 /*
  * The calls in the stack trace of an exception, an array at ADDRESS (its field "_stackTrace"), from
- * the one that threw it outwards.
+ * the one that threw it outwards.  Recordings have none.
  */
 struct gcd_image_call {
     const char *name; /* "Shop.Pump.Run", "" = unknown; lives as long as the numbers */
@@ -94,6 +101,16 @@ struct gcd_image_call {
 /* The first calls in RET[MAX]; returns how many.  0: there is no trace that can be read. */
 size_t gcd_image_calls(struct gcd_image_numbers *n, uint64_t address, struct gcd_image_call *ret,
                        size_t max);
+
+/*
+ * D, opened from the memory image IN with values of the kind GCD_VALUES_ALL, keeps the values in
+ * its objects, so that gcd_recording_write writes them, too: 16 bytes and those of its fields for
+ * each object.  GCD_END: IN is no memory image, D has no such values, or it keeps them already.
+ * GCD_E_NOMEM; GCD_E_LIMIT: they take more than limits.text_bytes; GCD_E_CANCELED.
+ */
+GCD_MUST_CHECK gcd_status gcd_dump_keep_numbers(struct gcd_dump *d, struct gcd_input *in,
+                                                const struct gcd_context *context,
+                                                struct gcd_error *err);
 
 /* X for people, in BUF: "Failed", "-1", "true", "'x'", "0.5", "2026-11-28 12:00:00Z", "1.50". */
 #define GCD_NUMBER_BYTES 64u

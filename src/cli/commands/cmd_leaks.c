@@ -333,7 +333,7 @@ static void print_hint_of_texts(const struct leaks *l)
 {
     bool has = false;
     if (l->args->view.values != CLI_VALUES_HIDDEN ||
-        cli_summary(&l->d)->values.kind != GCD_VALUES_STRINGS)
+        cli_summary(&l->d)->values.kind < GCD_VALUES_STRINGS)
         return;
     for (size_t i = 0; i < l->shown && !has; i++) {
         const struct gcd_suspect *s = suspect_of(l, l->suspects, i);

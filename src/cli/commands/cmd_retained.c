@@ -136,7 +136,7 @@ static gcd_status ask(const struct retained *r, struct cli_titled *answers, size
     }
     if (view->by_value != NULL) {
         answers->key = "field_values";
-        return answer_field_values(&of, view->by_value, r->d.input, &answers->answer, err);
+        return answer_field_values(&of, view->by_value, &answers->answer, err);
     }
     if (view->by_field) {
         answers->key = "fields";
@@ -186,8 +186,9 @@ static enum cli_exit fail(const struct retained *r, struct gcd_error *err)
     if (err->code == GCD_E_NOT_FOUND && r->args->view.by_value != NULL) {
         if (r->args->view.values == CLI_VALUES_HIDDEN)
             why = "; numbers need --show-values";
-        else if (!gcd_trace_is_image(&cli_summary(&r->d)->trace))
-            why = "; numbers are known in a core file, and with --direct";
+        else if (!gcd_trace_is_image(&cli_summary(&r->d)->trace) &&
+                 cli_summary(&r->d)->values.numbers == 0)
+            why = "; numbers are known in a core file, with --direct, and with --values all";
     }
     size_t used = strlen(err->msg);
     (void)snprintf(err->msg + used, sizeof err->msg - used, "%s", why);

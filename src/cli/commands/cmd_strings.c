@@ -268,7 +268,7 @@ static enum cli_exit open_values(struct strings *s)
     s->values = s->d.dump != NULL ? gcd_dump_values(s->d.dump) : NULL;
     if (s->values == NULL)
         return cli_error(CLI_FAILED, s->d.subject, "has no texts of strings: " CLI_WHERE_TEXTS_ARE);
-    if (s->filter != NULL && gcd_values_facts(s->values)->kind != GCD_VALUES_STRINGS)
+    if (s->filter != NULL && gcd_values_facts(s->values)->kind < GCD_VALUES_STRINGS)
         return cli_error(CLI_FAILED, s->d.subject,
                          "has only the hashes of its strings: --filter needs their texts");
     return CLI_DONE;

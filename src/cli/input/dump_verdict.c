@@ -157,6 +157,9 @@ const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUE
         (size_t)snprintf(buf, CLI_VALUES_BYTES, "%s of %s string%s%s",
                          f->kind == GCD_VALUES_HASHES ? "hashes" : "texts", GCD_DIGITS(f->objects),
                          gcd_plural(f->objects), f->after_ms == 0 ? " and arrays of numbers" : "");
+    if (f->numbers > 0)
+        n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, "; fields of %s object%s",
+                              GCD_DIGITS(f->numbers), gcd_plural(f->numbers));
     if (f->after_ms > 0)
         n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, ", read %s ms after the walk",
                               GCD_DIGITS(f->after_ms));

@@ -30,7 +30,7 @@ void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict
 enum cli_exit cli_refuse(const char *subject);
 
 /* What is known of the values of a dump, as a clause; "" = it has none. */
-#define CLI_VALUES_BYTES 320
+#define CLI_VALUES_BYTES 400
 const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUES_BYTES]);
 
 #endif

@@ -176,7 +176,7 @@ static json_t *memory(const struct cli_dump *d)
 /* Null when nothing is known, like each of its members. */
 json_t *cli_json_values(const struct gcd_values_facts *f)
 {
-    static const char *const kinds[] = { "none", "hashes", "strings" };
+    static const char *const kinds[] = { "none", "hashes", "strings", "all" };
     if (f->kind == GCD_VALUES_NONE)
         return json_null();
     json_t *o = json_object();
@@ -187,6 +187,7 @@ json_t *cli_json_values(const struct gcd_values_facts *f)
     cli_json_count(o, "changed", f->changed);
     cli_json_count(o, "unread", f->unread);
     cli_json_count(o, "after_ms", f->after_ms);
+    cli_json_count(o, "numbers", f->numbers);
     return o;
 }
 

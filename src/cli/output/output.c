@@ -195,6 +195,12 @@ static gcd_status write_recording(const struct cli_args *args, struct cli_dump *
         options.values = GCD_RECORDING_VALUES_HASH;
     if (options.values == GCD_RECORDING_VALUES_HASH && cli_random_key(options.key, err) != GCD_OK)
         return GCD_E_IO;
+    if (options.values == GCD_RECORDING_VALUES_KEEP && args->dump.values == GCD_VALUES_ALL &&
+        d->dump != NULL) {
+        gcd_status st = gcd_dump_keep_numbers(d->dump, d->input, &options.context, err);
+        if (st != GCD_OK && st != GCD_END)
+            return st;
+    }
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
 

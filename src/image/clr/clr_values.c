@@ -47,7 +47,7 @@ static bool read_string(struct clr_events *e, const struct clr_object *o)
     v->content = (struct values_content){ .length = units };
     if (!hash_rest(e, &h, o->address + CLR_STRING_TEXT, bytes, &v->content.hash))
         return false;
-    if (options->kind != GCD_VALUES_STRINGS)
+    if (options->kind < GCD_VALUES_STRINGS)
         return true;
     size_t begin = bytes < CLR_VALUE_BYTES ? (size_t)bytes : CLR_VALUE_BYTES;
     if (bytes > CLR_VALUE_BYTES && !image_read(e->c->image, o->address + CLR_STRING_TEXT, v->units,

@@ -187,7 +187,7 @@ static enum mcp_outcome list_values(struct mcp_call *c, const uint8_t *types)
     };
     struct gcd_error err = GCD_ERROR_INIT;
     struct answer *a = NULL;
-    gcd_status st = answer_field_values(&of, mcp_text(c, "field"), c->heap->d.input, &a, &err);
+    gcd_status st = answer_field_values(&of, mcp_text(c, "field"), &a, &err);
     return mcp_page_answer(c, "field_values", st, a, &err);
 }
 

@@ -1,0 +1,129 @@
+#include "image/image_columns.h"
+
+#include <string.h>
+
+#include "image/image_numbers.h"
+
+/* For types of which no rows are kept. */
+#define NOTHING (GCD_IDMAP_NONE - 1)
+
+void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbers,
+                        struct value_rows *rows)
+{
+    *c = (struct image_columns){ .numbers = numbers, .rows = rows };
+    gcd_idmap_init(&c->types, &numbers->alloc);
+    gcd_idmap_init(&c->enums, &numbers->alloc);
+}
+
+void image_columns_done(struct image_columns *c)
+{
+    gcd_idmap_done(&c->types);
+    gcd_idmap_done(&c->enums);
+}
+
+/* The number + 1 in the rows of enum OF of the image; 0 = of none. */
+static gcd_status enum_of(struct image_columns *c, uint32_t of, uint32_t *ret)
+{
+    const struct enumeration *x = of != 0 ? &c->numbers->enums.items[of - 1] : NULL;
+    uint32_t known = of != 0 ? gcd_idmap_get(&c->enums, of) : 0;
+    gcd_status st = GCD_OK;
+    if (known != GCD_IDMAP_NONE) {
+        *ret = known;
+        return GCD_OK;
+    }
+    st = value_rows_add_enum(c->rows, x->element, x->flags);
+    for (size_t i = 0; st == GCD_OK && i < x->count; i++) {
+        size_t n = strlen(x->literals[i].name);
+        if (n <= VALUE_NAME_BYTES)
+            st = value_rows_add_literal(c->rows, x->literals[i].value, x->literals[i].name, n);
+    }
+    *ret = (uint32_t)c->rows->enum_count;
+    return st == GCD_OK && !gcd_idmap_put(&c->enums, of, *ret) ? GCD_E_NOMEM : st;
+}
+
+static gcd_status add_column(struct image_columns *c, const struct image_place *p, bool boxed)
+{
+    struct value_column column = { .form = p->form,
+                                   .element = p->form == FORM_NUMBER ? p->element : 0 };
+    const char *name = p->name != NULL ? p->name : "";
+    column.flags = (uint8_t)((boxed ? VALUE_BOXED : 0) | (p->value_at != 0 ? VALUE_NULLABLE : 0));
+    gcd_status st = enum_of(c, p->form == FORM_NUMBER ? p->of : 0, &column.of);
+    return st == GCD_OK ? value_rows_add_column(c->rows, &column, name, strlen(name)) : st;
+}
+
+/* The most bytes that a row of PLAN may have. */
+static size_t row_bytes(const struct gcd_image_numbers *n, const struct image_plan *plan)
+{
+    uint32_t alignment;
+    size_t sum =
+        value_form_bytes((enum value_form)plan->boxed.form, plan->boxed.element, &alignment);
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct image_place *p = &n->places[plan->first + i];
+        sum += 1 + value_form_bytes((enum value_form)p->form, p->element, &alignment);
+    }
+    return sum;
+}
+
+/* The type of the objects of PLAN; NOTHING: none of their values are kept. */
+static gcd_status type_of(struct image_columns *c, uint64_t table, const struct image_plan *plan,
+                          uint32_t *ret)
+{
+    bool boxed = plan->boxed.form != FORM_OTHER;
+    *ret = gcd_idmap_get(&c->types, table);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    *ret = NOTHING;
+    if ((plan->count > 0 || boxed) && row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES) {
+        *ret = (uint32_t)c->rows->type_count;
+        gcd_status st = value_rows_add_type(c->rows, table);
+        if (st == GCD_OK && boxed)
+            st = add_column(c, &plan->boxed, true);
+        for (uint32_t i = 0; st == GCD_OK && i < plan->count; i++)
+            st = add_column(c, &c->numbers->places[plan->first + i], false);
+        if (st != GCD_OK)
+            return st;
+    }
+    return gcd_idmap_put(&c->types, table, *ret) ? GCD_OK : GCD_E_NOMEM;
+}
+
+/* Reads the value at P into its cell of ROW; false: the image lacks it. */
+static bool read_cell(struct image_columns *c, uint64_t address, const struct image_place *p,
+                      const struct value_column *column, uint8_t *row)
+{
+    uint8_t bytes[16] = { 0 };
+    bool has_value = true;
+    if (column->bytes == 0)
+        return true;
+    if (!image_read_place(c->numbers, address, p, bytes, &has_value))
+        return false;
+    uint32_t flag = (column->flags & VALUE_NULLABLE) != 0;
+    if (flag != 0)
+        row[column->at] = has_value;
+    if (has_value)
+        memcpy(row + column->at + flag, bytes, column->bytes - flag);
+    return true;
+}
+
+gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address)
+{
+    uint8_t bytes[VALUE_ROW_BYTES], *row;
+    uint32_t type;
+    const struct image_plan *plan = image_plan_of(c->numbers, address);
+    gcd_status st = plan != NULL ? type_of(c, table, plan, &type) : GCD_OK;
+    if (plan == NULL || st != GCD_OK || type == NOTHING)
+        return st;
+    const struct value_type *t = &c->rows->types[type];
+    const struct value_column *column = &c->rows->columns[t->first];
+    memset(bytes, 0, t->row_bytes);
+    bool all =
+        plan->boxed.form == FORM_OTHER || read_cell(c, address, &plan->boxed, column++, bytes);
+    for (uint32_t i = 0; all && i < plan->count; i++)
+        all = read_cell(c, address, &c->numbers->places[plan->first + i], column++, bytes);
+    c->unread += !all;
+    if (!all)
+        return GCD_OK;
+    st = value_rows_add(c->rows, type, address, &row);
+    if (st == GCD_OK && t->row_bytes > 0)
+        memcpy(row, bytes, t->row_bytes);
+    return st;
+}

@@ -1,0 +1,25 @@
+/* What a recording keeps of the values in the objects of a memory image. */
+#ifndef GCD_IMAGE_IMAGE_COLUMNS_H
+#define GCD_IMAGE_IMAGE_COLUMNS_H
+
+#include <gcdumpc/unstable/image_numbers.h>
+
+#include "base/idmap.h"
+#include "values/value_rows.h"
+
+struct image_columns {
+    struct gcd_image_numbers *numbers; /* of all fields */
+    struct value_rows *rows;
+    struct gcd_idmap types,
+        enums;       /* first place or boxed value of a plan -> a type; enum -> enum */
+    uint64_t unread; /* objects without a row: the image lacks some of them */
+};
+
+void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbers,
+                        struct value_rows *rows);
+void image_columns_done(struct image_columns *c);
+/* Adds the row of the object at ADDRESS, of a type with the method table TABLE, if its fields are
+ * known.  GCD_E_NOMEM; GCD_E_LIMIT. */
+gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address);
+
+#endif

@@ -1,0 +1,68 @@
+/* The fields of objects, whether a memory image or a recording has their values. */
+#ifndef GCD_IMAGE_IMAGE_NUMBERS_H
+#define GCD_IMAGE_IMAGE_NUMBERS_H
+
+#include <gcdumpc/unstable/image_numbers.h>
+
+#include "base/idmap.h"
+#include "image/clr/clr_names.h"
+#include "image/heap_image.h"
+#include "image/image_enums.h"
+#include "values/value_rows.h"
+
+/* Where a type has a field. */
+struct image_place {
+    const char *name; /* as in the source */
+    uint32_t offset;  /* from the address of the object, or in its row */
+    uint32_t of;      /* the enum + 1, 0 = of none */
+    uint8_t form;
+    uint8_t element;  /* FORM_NUMBER: CorElementType, of an enum that of its number */
+    uint8_t value_at; /* of a nullable: where its value is, behind the flag; 0 = it is none */
+};
+
+/* What objects of one type have. */
+struct image_plan {
+    uint32_t first, count; /* places */
+    uint32_t wanted;       /* the place of the field that is asked for; CLR_NONE: there is none */
+    struct image_place boxed; /* of their value; FORM_OTHER: they are no boxed values */
+};
+
+struct gcd_image_numbers {
+    struct gcd_alloc alloc;
+    struct heap_image *image;      /* NULL: they are those of ROWS */
+    const struct value_rows *rows; /* of a recording, whose types have the numbers of PLANS */
+    uint64_t row_address;          /* the object that was asked for last, */
+    const uint8_t *row;            /* and its row; NULL = it has none */
+    uint32_t row_type;
+    const char *field;        /* NULL: all */
+    struct gcd_idmap by_type; /* method table -> a plan */
+    struct image_plan *plans; /* [plan_count] */
+    size_t plan_count, plan_cap;
+    struct image_place *places; /* [place_count] those of a plan together */
+    size_t place_count, place_cap;
+    struct gcd_idmap by_method;   /* MethodDesc -> a call */
+    struct gcd_image_call *calls; /* [call_count] */
+    size_t call_count, call_cap;
+    struct image_enums enums;
+    struct gcd_textpool text;
+    uint64_t open_module; /* whose metadata are open; 0 = of none */
+    struct clr_metadata open;
+};
+
+/* What the object at ADDRESS has; NULL = it is not known. */
+const struct image_plan *image_plan_of(struct gcd_image_numbers *n, uint64_t address);
+/* The bytes of the value at P of the object at ADDRESS, and whether a nullable has one.  False:
+ * they are not there. */
+bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,
+                      uint8_t ret[16], bool *ret_has_value);
+
+/* ---- recorded_numbers.c ---- */
+
+/* The plans of N->rows.  GCD_E_NOMEM, GCD_E_LIMIT. */
+gcd_status recorded_numbers_open(struct gcd_image_numbers *n);
+const struct image_plan *recorded_plan_of(struct gcd_image_numbers *n, uint64_t address);
+/* [image_read_place] */
+bool recorded_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,
+                         uint8_t ret[16], bool *ret_has_value);
+
+#endif
