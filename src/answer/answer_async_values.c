@@ -41,10 +41,7 @@ const struct answer_shape answer_requests_shape = ANSWER_SHAPE(request_columns);
 gcd_status answer_find_async_values(struct gcd_session *s, const struct gcd_context *call,
                                     struct gcd_async_values **ret, struct gcd_error *err)
 {
-    struct gcd_values_view view = gcd_session_values(s);
-    struct gcd_async_values_of of = { .context = *call, .memory = view.memory };
-    if (view.show != GCD_SHOW_EQUAL)
-        of.values = view.values;
+    struct gcd_async_values_of of = { .context = *call, .view = gcd_session_values(s) };
     *ret = NULL;
     gcd_status st = gcd_async_values_new(gcd_session_graph(s), &of, ret, err);
     return st == GCD_END ? GCD_OK : st;

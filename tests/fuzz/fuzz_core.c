@@ -121,7 +121,7 @@ static void ask_numbers(size_t bytes)
                 ask_fields(n, gcd_graph_node_address(g, node));
             gcd_image_numbers_free(n);
         }
-    struct gcd_async_values_of of_async = { .context = options.context, .memory = in };
+    struct gcd_async_values_of of_async = { .context = options.context, .view = { .memory = in } };
     struct gcd_async_values *v = NULL;
     if (g != NULL && gcd_async_values_new(g, &of_async, &v, &err) == GCD_OK)
         gcd_async_values_free(v);

@@ -126,7 +126,7 @@ static uint64_t fields(struct gcd_input *in, const struct gcd_graph *g, const st
 static void check_async_values(struct gcd_input *in, const struct gcd_graph *g,
                                const struct gcd_alloc *a)
 {
-    struct gcd_async_values_of of = { .context = { .alloc = a }, .memory = in };
+    struct gcd_async_values_of of = { .context = { .alloc = a }, .view = { .memory = in } };
     struct gcd_async_values *v = NULL;
     uint64_t sum = 0;
     size_t timers, requests;
@@ -523,7 +523,7 @@ static void test_allocations(void **state)
 static const char *states_of(const struct opened *o, uint64_t *ret_first)
 {
     static char text[GCD_TASK_STATES + 1];
-    struct gcd_async_values_of of = { .memory = o->in };
+    struct gcd_async_values_of of = { .view = { .memory = o->in } };
     struct gcd_async_values *v = NULL;
     struct gcd_graph *g = NULL;
     assert_int_equal(gcd_graph_from_dump(o->dump, NULL, &g, NULL), GCD_OK);
@@ -587,7 +587,8 @@ static void test_each_allocation_for_values_of_tasks_can_fail(void **state)
         struct gcd_async_values *v = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        struct gcd_async_values_of of = { .context = { .alloc = &f.alloc }, .memory = o.in };
+        struct gcd_async_values_of of = { .context = { .alloc = &f.alloc },
+                                          .view = { .memory = o.in } };
         gcd_status st = gcd_async_values_new(g, &of, &v, &err);
         failed = f.failed;
         assert_true(st == GCD_OK || (failed > 0 && st == GCD_E_NOMEM));

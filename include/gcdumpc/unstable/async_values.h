@@ -2,7 +2,7 @@
  * What tasks, timers and requests of Kestrel are about, from the memory of their objects: the state
  * of tasks, when timers are due, the method and path of requests.
  *
- *     struct gcd_async_values_of of = { .memory = in, .values = values };
+ *     struct gcd_async_values_of of = { .view = { .memory = in, .values = values } };
  *     struct gcd_async_values *v;
  *     if (gcd_async_values_new(graph, &of, &v, &err) == GCD_OK) {
  *         printf("%" PRIu64 " failed\n", gcd_async_tasks(v)[GCD_TASK_FAULTED].count);
@@ -24,8 +24,7 @@ struct gcd_async_values;
 
 struct gcd_async_values_of {
     struct gcd_context context;
-    struct gcd_input *memory;        /* the input of the dump, which outlives the result */
-    const struct gcd_values *values; /* NULL: requests have no paths */
+    struct gcd_values_view view; /* outlives the result; without texts, requests have no paths */
 };
 
 /* As Task.Status, in the order in which a task goes through them. */

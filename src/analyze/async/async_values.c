@@ -270,9 +270,9 @@ static gcd_status read_with(struct gcd_async_values *v, const struct gcd_async_v
     struct reading r = { .v = v };
     struct gcd_idmap *const maps[] = { &r.by_time, &r.by_timer, &r.by_method, &r.by_request };
     size_t types = (size_t)gcd_graph_summary(v->g)->type_count + 1;
-    gcd_status st = gcd_image_numbers_new(of->memory, "m_stateFlags", &v->alloc, &v->flags, err);
+    gcd_status st = gcd_image_numbers_new(&of->view, "m_stateFlags", &v->alloc, &v->flags, err);
     if (st == GCD_OK)
-        st = gcd_image_numbers_new(of->memory, NULL, &v->alloc, &v->all, err);
+        st = gcd_image_numbers_new(&of->view, NULL, &v->alloc, &v->all, err);
     if (st != GCD_OK)
         return st;
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -292,7 +292,9 @@ gcd_status gcd_async_values_new(const struct gcd_graph *g, const struct gcd_asyn
     struct gcd_async_values *v = gcd_mem_new(&a, sizeof *v);
     if (v == NULL)
         return gcd_fail_nomem(err, DOING);
-    *v = (struct gcd_async_values){ .alloc = a, .g = g, .texts = of->values };
+    *v = (struct gcd_async_values){
+        .alloc = a, .g = g, .texts = of->view.show != GCD_SHOW_EQUAL ? of->view.values : NULL
+    };
     for (size_t i = 0; i < GCD_TASK_STATES; i++)
         v->tasks[i].node = GCD_NODE_NONE;
     gcd_status st = read_with(v, of, err);
