@@ -130,12 +130,12 @@ static void check_sets(const struct heap *h, const struct gcd_dominators *d)
     }
     if (gcd_root_sets_of(h->graph, NULL, &roots, &err) != GCD_OK)
         fuzz_fail("sets of roots", err.msg);
-    uint64_t sum =
-        roots.shared_objects + roots.unreachable_objects + roots.pseudo_roots.retained_objects;
+    uint64_t sum = roots.shared_objects + roots.unreachable_objects + roots.frozen_objects +
+                   roots.pseudo_roots.retained_objects;
     for (size_t i = 0; i < GCD_GROUPS; i++)
         sum += roots.groups[i].retained_objects;
     if (sum != h->nodes)
-        fuzz_fail("each object is retained by one group, shared or unreachable", "not so");
+        fuzz_fail("each object is retained by one group, shared, unreachable or frozen", "not so");
 }
 
 static void check_tree(struct gcd_merged_tree *t, uint64_t wanted)
