@@ -60,12 +60,25 @@ static bool reserve(struct value_rows *r, void *items, size_t *cap, size_t count
     return gcd_vec_reserve(r->alloc, items, cap, count + 1, item_bytes, MANY);
 }
 
+/* Plans count, too: two packed bytes can be a type. */
+static gcd_status add_item(struct value_rows *r, void *items, size_t *cap, size_t count,
+                           size_t item_bytes)
+{
+    if (item_bytes > r->most - r->bytes)
+        return GCD_E_LIMIT;
+    if (!reserve(r, items, cap, count, item_bytes))
+        return GCD_E_NOMEM;
+    r->bytes += item_bytes;
+    return GCD_OK;
+}
+
 gcd_status value_rows_add_enum(struct value_rows *r, uint8_t element, bool flags)
 {
     if (value_number_bytes(element) == 0)
         return GCD_E_FORMAT;
-    if (!reserve(r, &r->enums, &r->enum_cap, r->enum_count, sizeof *r->enums))
-        return GCD_E_NOMEM;
+    gcd_status st = add_item(r, &r->enums, &r->enum_cap, r->enum_count, sizeof *r->enums);
+    if (st != GCD_OK)
+        return st;
     r->enums[r->enum_count++] =
         (struct value_enum){ .first = r->literal_count, .element = element, .flags = flags };
     return GCD_OK;
@@ -75,10 +88,10 @@ gcd_status value_rows_add_literal(struct value_rows *r, uint64_t value, const ch
 {
     if (r->enum_count == 0 || n > VALUE_NAME_BYTES)
         return GCD_E_FORMAT;
-    if (!reserve(r, &r->literals, &r->literal_cap, r->literal_count, sizeof *r->literals))
-        return GCD_E_NOMEM;
     struct value_literal l = { .value = value };
-    gcd_status st = gcd_textpool_add_utf8(&r->text, (const uint8_t *)name, n, &l.name);
+    gcd_status st = add_item(r, &r->literals, &r->literal_cap, r->literal_count, sizeof l);
+    if (st == GCD_OK)
+        st = gcd_textpool_add_utf8(&r->text, (const uint8_t *)name, n, &l.name);
     if (st != GCD_OK)
         return st;
     r->literals[r->literal_count++] = l;
@@ -88,8 +101,9 @@ gcd_status value_rows_add_literal(struct value_rows *r, uint64_t value, const ch
 
 gcd_status value_rows_add_type(struct value_rows *r, uint64_t id)
 {
-    if (!reserve(r, &r->types, &r->type_cap, r->type_count, sizeof *r->types))
-        return GCD_E_NOMEM;
+    gcd_status st = add_item(r, &r->types, &r->type_cap, r->type_count, sizeof *r->types);
+    if (st != GCD_OK)
+        return st;
     r->types[r->type_count++] = (struct value_type){ .id = id, .first = (uint32_t)r->column_count };
     return GCD_OK;
 }
@@ -112,9 +126,9 @@ gcd_status value_rows_add_column(struct value_rows *r, const struct value_column
         c.bytes++;
     if (c.bytes > VALUE_ROW_BYTES - t->row_bytes)
         return GCD_E_FORMAT;
-    if (!reserve(r, &r->columns, &r->column_cap, r->column_count, sizeof *r->columns))
-        return GCD_E_NOMEM;
-    gcd_status st = gcd_textpool_add_utf8(&r->text, (const uint8_t *)name, n, &c.name);
+    gcd_status st = add_item(r, &r->columns, &r->column_cap, r->column_count, sizeof c);
+    if (st == GCD_OK)
+        st = gcd_textpool_add_utf8(&r->text, (const uint8_t *)name, n, &c.name);
     if (st != GCD_OK)
         return st;
     c.at = t->row_bytes;

@@ -73,7 +73,7 @@ struct value_object {
 struct value_rows {
     const struct gcd_alloc *alloc;
     struct gcd_textpool text;
-    uint64_t bytes, most; /* of rows and objects */
+    uint64_t bytes, most; /* of rows, objects and plans, without names */
     struct value_type *types;
     struct value_column *columns;
     struct value_enum *enums;
@@ -83,7 +83,7 @@ struct value_rows {
     size_t literal_count, literal_cap, object_count, object_cap;
 };
 
-/* ALLOC outlives R; at most MOST bytes of rows. */
+/* ALLOC outlives R; at most MOST bytes of rows and plans. */
 void value_rows_init(struct value_rows *r, const struct gcd_alloc *alloc, uint64_t most);
 void value_rows_done(struct value_rows *r);
 

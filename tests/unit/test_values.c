@@ -404,6 +404,31 @@ static void too_many_rows_are_refused(void **state)
     values_free(v);
 }
 
+/* Two bytes of a damaged recording can be a type, which takes more memory. */
+static void too_many_plans_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t records[][4] = { { ROWS_TYPE, 0 },
+                                          { ROWS_ENUM, 8, 0 },
+                                          { ROWS_COLUMN, FORM_OTHER, 0, 0 },
+                                          { ROWS_LITERAL, 0, 0 } };
+    static const size_t sizes[] = { 2, 3, 6, 3 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct gcd_values *v = orders(1);
+        uint8_t record[6] = { 0 };
+        gcd_status st = GCD_OK;
+        v->rows->most = 10000;
+        memcpy(record, records[i], sizeof records[i]);
+        if (i == 2)
+            st = value_rows_add_type(v->rows, 1);
+        for (unsigned k = 0; k < 10000 && st == GCD_OK; k++)
+            st = rows_read(v->rows, record, sizes[i]);
+        assert_int_equal(st, GCD_E_LIMIT);
+        assert_in_range(v->rows->bytes, 9000, 10000);
+        values_free(v);
+    }
+}
+
 static void too_much_text_is_refused(void **state)
 {
     (void)state;
@@ -515,6 +540,7 @@ int main(void)
         cmocka_unit_test(hashes_have_no_rows),
         cmocka_unit_test(impossible_rows_are_refused),
         cmocka_unit_test(too_many_rows_are_refused),
+        cmocka_unit_test(too_many_plans_are_refused),
         cmocka_unit_test(hashes_say_only_what_is_equal),
         cmocka_unit_test(too_much_text_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
