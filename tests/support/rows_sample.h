@@ -58,12 +58,12 @@ static inline void rows_sample(struct value_rows *r, unsigned n)
         const struct value_type *t = &r->types[i % 3];
         for (uint32_t k = 0; k < t->row_bytes; k++)
             row[k] = (uint8_t)(i % 3 == 0 ? (k == 0 || k == 4) * (i / 3 % 3) : i / 3 % 4);
-        struct gcd_put w = gcd_put_make(row, t->row_bytes);
-        w.p += i % 3 == 0 ? 8 : 0;
-        if (i % 6 == 0) /* every second order has a customer: the object behind it */
-            gcd_put_le(&w, address + 64, 8);
-        if (i % 6 == 0)
-            row[t->row_bytes - 9] = 1; /* and a number */
+        if (i % 6 != 0)
+            continue;
+        /* every second order has a customer: the object behind it */
+        struct gcd_put w = gcd_put_make(row + 8, t->row_bytes - 8u);
+        gcd_put_le(&w, address + 64, 8);
+        row[t->row_bytes - 9] = 1; /* and a number */
     }
 }
 
