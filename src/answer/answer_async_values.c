@@ -138,7 +138,7 @@ gcd_status answer_timers(struct gcd_session *s, const struct gcd_async_values *v
 static const char *upper_case(const char *method, char ret[METHOD_BYTES])
 {
     size_t n = 0;
-    for (; method[n] != '\0' && n < METHOD_BYTES - 1; n++)
+    for (; n < METHOD_BYTES - 1 && method[n] != '\0'; n++)
         ret[n] = (char)toupper((unsigned char)method[n]);
     ret[n] = '\0';
     return ret;

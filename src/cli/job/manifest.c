@@ -158,10 +158,15 @@ static bool exists_still(const struct job_dump *d, const char *job)
 
 static void add_list(const struct job_dump *d, const char *path, struct found *to)
 {
-    json_t *o = state_file_load(path, MOST_BYTES), *files;
+    json_t *o = state_file_load(path, MOST_BYTES), *files = NULL;
     const char *template;
     if (exists_still(d, json_string_value(json_object_get(o, "job"))))
-        json_object_foreach(json_object_get(o, "files"), template, files) add(to, files);
+        files = json_object_get(o, "files");
+    json_t *of_template;
+    json_object_foreach(files, template, of_template)
+    {
+        add(to, of_template);
+    }
     json_decref(o);
 }
 
