@@ -93,7 +93,7 @@ static void keep(struct job_dump *d, enum job_file kind, uint64_t files, uint64_
     if (files == 0 && a->job.keep_days == 0 && a->job.max_total_bytes == 0)
         return;
     manifest_files(d, kind, &listed);
-    manifest_others(d, &others);
+    (void)manifest_others(d, &others); /* only counted */
     struct cli_keep keep = { .files = files,
                              .days = a->job.keep_days,
                              .total_bytes = a->job.max_total_bytes,

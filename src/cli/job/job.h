@@ -169,12 +169,13 @@ enum cli_exit run_state_write(const struct job_dump *d);
  */
 struct manifest_files {
     struct cli_keep_file *items; /* [count] sorted, to be freed */
-    size_t count;
+    size_t count, room;
 };
 /* What D's job has listed for its template of KIND. */
 void manifest_files(const struct job_dump *d, enum job_file kind, struct manifest_files *ret);
-/* What any job has listed in the same folder, except jobs that D's configuration no longer has. */
-void manifest_others(const struct job_dump *d, struct manifest_files *ret);
+/* What any job has listed in the same folder, except jobs that D's configuration no longer has.
+ * False: out of memory, RET lacks some. */
+bool manifest_others(const struct job_dump *d, struct manifest_files *ret);
 /* Adds what D has written, announces what it has not yet, and drops what is gone.  CLI_FAILED after
  * a message. */
 enum cli_exit manifest_write(const struct job_dump *d);

@@ -20,13 +20,12 @@
 /*
  * ".NAME.gcdumpc-files", or ".NAME+JOB.gcdumpc-files" of a job with a name:
  *
- *     {"process": NAME, "job": JOB or null, "files": {TEMPLATE: [[name, inode, seconds,
- * nanoseconds]]}}
+ *     {"process": NAME, "job": JOB or null, "files": {TEMPLATE: [FILE, ...], ...}}
  *
- * A file is known by its inode and the time of its last change; its name is for people.  The inode
- * alone may be reused for another file, and a name may be given to one.  The inode 0 announces a
- * file: a run that is killed between writing it and listing it leaves this, and the next run looks
- * which file it was.
+ * A FILE is [name, inode, seconds, nanoseconds]: it is known by its inode and the time of its last
+ * change; its name is for people.  The inode alone may be reused for another file, and a name may
+ * be given to one.  The inode 0 announces a file: a run that is killed between writing it and
+ * listing it leaves this, and the next run looks which file it was.
  */
 #define SUFFIX ".gcdumpc-files"
 
@@ -79,21 +78,21 @@ static bool is_announcement(const json_t *file)
     return json_integer_value(json_array_get(file, 1)) == 0;
 }
 
-/* How many files --adopt has taken over. */
-struct adopting {
-    size_t count;
-};
-
-struct found {
-    struct cli_keep_file *items;
-    size_t count, cap;
-};
-
-static void add(struct found *to, const json_t *files)
+/* False: out of memory. */
+static bool add(struct manifest_files *to, struct cli_keep_file file)
 {
-    for (size_t i = 0; i < json_array_size(files); i++)
-        if (cli_list_grow(&to->items, to->count, &to->cap, sizeof *to->items))
-            to->items[to->count++] = unpack(json_array_get(files, i));
+    if (!cli_list_grow(&to->items, to->count, &to->room, sizeof *to->items))
+        return false;
+    to->items[to->count++] = file;
+    return true;
+}
+
+static bool add_all(struct manifest_files *to, const json_t *files)
+{
+    bool ok = true;
+    for (size_t i = 0; i < json_array_size(files) && ok; i++)
+        ok = add(to, unpack(json_array_get(files, i)));
+    return ok;
 }
 
 /* Is O the list of D's job, or of no job without one? */
@@ -132,15 +131,13 @@ static const char *key_of(const struct job_dump *d, enum job_file kind)
 void manifest_files(const struct job_dump *d, enum job_file kind, struct manifest_files *ret)
 {
     char path[4200];
-    struct found own = { .count = 0 };
     *ret = (struct manifest_files){ .count = 0 };
     if (!path_of(d, path, sizeof path))
         return;
     json_t *o = load(d, path);
-    add(&own, json_object_get(json_object_get(o, "files"), key_of(d, kind)));
+    (void)add_all(ret, json_object_get(json_object_get(o, "files"), key_of(d, kind)));
     json_decref(o);
-    cli_keep_sort(own.items, own.count);
-    *ret = (struct manifest_files){ .items = own.items, .count = own.count };
+    cli_keep_sort(ret->items, ret->count);
 }
 
 /* ---- all lists ---- */
@@ -156,55 +153,55 @@ static bool exists_still(const struct job_dump *d, const char *job)
     return false;
 }
 
-static void add_list(const struct job_dump *d, const char *path, struct found *to)
+static bool add_list(const struct job_dump *d, const char *path, struct manifest_files *to)
 {
-    json_t *o = state_file_load(path, MOST_BYTES), *files = NULL;
+    json_t *o = state_file_load(path, MOST_BYTES), *files = NULL, *of_template;
     const char *template;
+    bool ok = true;
     if (exists_still(d, json_string_value(json_object_get(o, "job"))))
         files = json_object_get(o, "files");
-    json_t *of_template;
     json_object_foreach(files, template, of_template)
     {
-        add(to, of_template);
+        ok = ok && add_all(to, of_template);
     }
     json_decref(o);
+    return ok;
 }
 
-void manifest_others(const struct job_dump *d, struct manifest_files *ret)
+bool manifest_others(const struct job_dump *d, struct manifest_files *ret)
 {
     char stem[4096], folder[4096], path[4400];
-    struct found all = { .count = 0 };
     *ret = (struct manifest_files){ .count = 0 };
     if (!state_file_stem(d, stem, sizeof stem))
-        return;
+        return true;
     cli_path_folder(stem, folder, sizeof folder);
     const char *name = cli_path_name(stem);
     size_t n = strlen(name), end = strlen(SUFFIX), lists = 0;
+    bool ok = true;
     DIR *dir = opendir(folder);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL && lists < MOST_LISTS;) {
+    for (struct dirent *e; ok && dir != NULL && (e = readdir(dir)) != NULL && lists < MOST_LISTS;) {
         size_t all_bytes = strlen(e->d_name);
         if (strncmp(e->d_name, name, n) != 0 || all_bytes < n + end ||
             strcmp(e->d_name + all_bytes - end, SUFFIX) != 0 ||
             (e->d_name[n] != '+' && all_bytes != n + end))
             continue;
         (void)snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        add_list(d, path, &all);
+        ok = add_list(d, path, ret);
         lists++;
     }
     if (dir != NULL)
         (void)closedir(dir);
-    cli_keep_sort(all.items, all.count);
-    *ret = (struct manifest_files){ .items = all.items, .count = all.count };
+    cli_keep_sort(ret->items, ret->count);
+    return ok;
 }
 
 /* ---- writing ---- */
 
-/* What a search of one template's files finds. */
+/* The search for the files of one template. */
 struct sweep {
-    const struct cli_keep_file *listed, *others; /* sorted */
-    size_t listed_count, other_count;
-    const json_t *before;
-    bool adopts; /* take what nobody lists */
+    struct manifest_files listed, others;
+    json_t *announced; /* without files so far */
+    bool adopts;       /* take what nobody lists */
     json_t *ret;
     size_t adopted;
 };
@@ -214,17 +211,27 @@ static int64_t seconds_of(const json_t *file)
     return json_integer_value(json_array_get(file, 2));
 }
 
-/* Announced by a run that was killed before it listed the file. */
-static bool is_announced(const json_t *list, const char *name, const struct stat *st)
+/* The index of NAME in FILES; their number: it is not there. */
+static size_t find_name(const json_t *files, const char *name)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i);
-        const char *its = json_string_value(json_array_get(one, 0));
-        if (is_announcement(one) && its != NULL && strcmp(its, name) == 0 &&
-            st->st_mtim.tv_sec >= seconds_of(one))
-            return true;
+    size_t i = 0, n = json_array_size(files);
+    for (; i < n; i++) {
+        const char *its = json_string_value(json_array_get(json_array_get(files, i), 0));
+        if (its != NULL && strcmp(its, name) == 0)
+            break;
     }
-    return false;
+    return i;
+}
+
+/* Was it announced by a run that was killed before it listed the file? */
+static bool take_announced(struct sweep *s, const char *name, const struct stat *st)
+{
+    size_t i = find_name(s->announced, name);
+    if (i == json_array_size(s->announced) ||
+        st->st_mtim.tv_sec < seconds_of(json_array_get(s->announced, i)))
+        return false;
+    (void)json_array_remove(s->announced, i);
+    return true;
 }
 
 static bool visit(void *ctx, int dir_fd, const char *name, const struct stat *st)
@@ -233,83 +240,100 @@ static bool visit(void *ctx, int dir_fd, const char *name, const struct stat *st
     (void)dir_fd;
     struct cli_keep_file f = { .inode = st->st_ino, .changed = st->st_mtim };
     bool listed =
-             cli_keep_is_among(s->listed, s->listed_count, st) || is_announced(s->before, name, st),
-         adopted = !listed && s->adopts && !cli_keep_is_among(s->others, s->other_count, st);
+             take_announced(s, name, st) || cli_keep_is_among(s->listed.items, s->listed.count, st),
+         adopted = !listed && s->adopts && !cli_keep_is_among(s->others.items, s->others.count, st);
     s->adopted += adopted;
     return !(listed || adopted) || json_array_append_new(s->ret, pack(name, &f)) == 0;
 }
 
-/* Drops the oldest files of FILES until at most MOST_FILES are left. */
-static void shorten(json_t *files)
+static json_t *announced_in(const json_t *before)
 {
-    while (json_array_size(files) > MOST_FILES) {
-        size_t oldest = 0;
-        for (size_t i = 1; i < json_array_size(files); i++)
-            if (seconds_of(json_array_get(files, i)) < seconds_of(json_array_get(files, oldest)))
-                oldest = i;
-        (void)json_array_remove(files, oldest);
-    }
+    json_t *ret = json_array();
+    for (size_t i = 0; i < json_array_size(before); i++)
+        if (is_announcement(json_array_get(before, i)))
+            (void)json_array_append(ret, json_array_get(before, i));
+    return ret;
 }
 
-/* Announcements of runs that may still be at work, also those of other processes. */
-static void keep_announced(const struct job_dump *d, const json_t *before, json_t *to)
+/* Adds to FILES what was announced by runs that may still be at work. */
+static void keep_announced(json_t *files, const json_t *announced, time_t now)
 {
-    for (size_t i = 0; i < json_array_size(before); i++) {
-        json_t *one = json_array_get(before, i);
-        const char *name = json_string_value(json_array_get(one, 0));
-        bool there = false;
-        for (size_t k = 0; k < json_array_size(to) && name != NULL; k++) {
-            const char *its = json_string_value(json_array_get(json_array_get(to, k), 0));
-            there = there || (its != NULL && strcmp(its, name) == 0);
-        }
-        if (is_announcement(one) && !there && seconds_of(one) + ANNOUNCED_SECONDS > d->begun)
-            (void)json_array_append(to, one);
-    }
+    for (size_t i = 0; i < json_array_size(announced); i++)
+        if (seconds_of(json_array_get(announced, i)) + ANNOUNCED_SECONDS > now)
+            (void)json_array_append(files, json_array_get(announced, i));
 }
 
-/* The files of KIND that are still there, and what D has written or is about to; if ADOPTS, also
- * what nobody lists.  NULL: out of memory. */
-static json_t *files_of(const struct job_dump *d, enum job_file kind, const json_t *before,
-                        struct adopting *a)
+static int oldest_first(const void *a, const void *b)
 {
-    struct found listed = { .count = 0 };
-    struct manifest_files others = { .count = 0 };
+    int64_t x = seconds_of(*(json_t *const *)a), y = seconds_of(*(json_t *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* FILES, which it releases, without the oldest ones if there are more than MOST_FILES.  NULL: out
+ * of memory. */
+static json_t *newest_of(json_t *files)
+{
+    size_t n = json_array_size(files);
+    if (n <= MOST_FILES)
+        return files;
+    json_t **all = malloc(n * sizeof *all), *ret = all != NULL ? json_array() : NULL;
+    for (size_t i = 0; i < n && ret != NULL; i++)
+        all[i] = json_array_get(files, i);
+    if (ret != NULL)
+        qsort(all, n, sizeof *all, oldest_first);
+    for (size_t i = n - MOST_FILES; i < n && ret != NULL; i++)
+        (void)json_array_append(ret, all[i]);
+    free(all);
+    json_decref(files);
+    return ret;
+}
+
+/* S->ret: the files of KIND that are still there.  False: out of memory. */
+static bool search(const struct job_dump *d, enum job_file kind, const json_t *before,
+                   struct sweep *s)
+{
     const struct cli_keep_file *own = &d->written[kind];
-    struct sweep s = { .before = before, .adopts = a != NULL, .ret = json_array() };
-    add(&listed, before);
-    if (own->inode != 0 &&
-        cli_list_grow(&listed.items, listed.count, &listed.cap, sizeof *listed.items))
-        listed.items[listed.count++] = *own;
-    cli_keep_sort(listed.items, listed.count);
-    if (a != NULL)
-        manifest_others(d, &others);
-    s.listed = listed.items;
-    s.listed_count = listed.count;
-    s.others = others.items;
-    s.other_count = others.count;
-    bool found =
-        s.ret != NULL && cli_template_each(d->templates[kind], &d->values, visit, &s, NULL);
-    free(listed.items);
-    free(others.items);
-    if (a != NULL)
-        a->count += s.adopted;
-    if (!found) { /* a folder cannot be read: what was listed stays so */
-        json_decref(s.ret);
-        s.ret = before != NULL ? json_deep_copy(before) : json_array();
+    s->ret = json_array();
+    s->announced = announced_in(before);
+    if (!add_all(&s->listed, before) || (own->inode != 0 && !add(&s->listed, *own)) ||
+        (s->adopts && !manifest_others(d, &s->others)))
+        return false;
+    cli_keep_sort(s->listed.items, s->listed.count);
+    if (cli_template_each(d->templates[kind], &d->values, visit, s, NULL)) {
+        keep_announced(s->ret, s->announced, d->begun);
+    } else { /* a folder cannot be read: what was listed stays so */
+        json_decref(s->ret);
+        s->ret = before != NULL ? json_deep_copy(before) : json_array();
         if (own->inode != 0)
-            (void)json_array_append_new(s.ret, pack(cli_path_name(d->paths[kind]), own));
-    } else {
-        keep_announced(d, before, s.ret);
+            (void)json_array_append_new(s->ret, pack(cli_path_name(d->paths[kind]), own));
     }
-    if (own->inode == 0 && d->paths[kind][0] != '\0')
+    return s->ret != NULL;
+}
+
+/* The files of KIND that are still there, and what D has written or is about to; ADOPTED not NULL:
+ * also what nobody lists, of which it counts so many.  NULL: out of memory. */
+static json_t *files_of(const struct job_dump *d, enum job_file kind, const json_t *before,
+                        size_t *adopted)
+{
+    struct sweep s = { .adopts = adopted != NULL };
+    bool ok = search(d, kind, before, &s);
+    free(s.listed.items);
+    free(s.others.items);
+    json_decref(s.announced);
+    if (!ok) {
+        json_decref(s.ret);
+        return NULL;
+    }
+    if (adopted != NULL)
+        *adopted += s.adopted;
+    if (d->written[kind].inode == 0 && d->paths[kind][0] != '\0')
         (void)json_array_append_new(
             s.ret, pack(cli_path_name(d->paths[kind]),
                         &(struct cli_keep_file){ .changed = { .tv_sec = d->begun } }));
-    shorten(s.ret);
-    return s.ret;
+    return newest_of(s.ret);
 }
 
-static enum cli_exit write_list(const struct job_dump *d, struct adopting *a)
+static enum cli_exit write_list(const struct job_dump *d, size_t *adopted)
 {
     char path[4200];
     if (!path_of(d, path, sizeof path))
@@ -321,7 +345,7 @@ static enum cli_exit write_list(const struct job_dump *d, struct adopting *a)
         const char *key = key_of(d, (enum job_file)i);
         if (d->templates[i] == NULL || !cli_template_has_time(d->templates[i]))
             continue;
-        json_t *now = files_of(d, (enum job_file)i, json_object_get(files, key), a);
+        json_t *now = files_of(d, (enum job_file)i, json_object_get(files, key), adopted);
         ok = now != NULL && json_object_set_new_nocheck(files, key, now) == 0;
     }
     while (json_object_size(files) > MOST_TEMPLATES)
@@ -343,11 +367,11 @@ enum cli_exit manifest_write(const struct job_dump *d)
 
 enum cli_exit manifest_adopt(const struct job_dump *d)
 {
-    struct adopting a = { .count = 0 };
-    enum cli_exit e = write_list(d, &a);
+    size_t adopted = 0;
+    enum cli_exit e = write_list(d, &adopted);
     if (e == CLI_DONE && !d->args->quiet && d->args->job.log == CLI_LOG_NONE)
-        cli_say(d->name, "%zu earlier file%s of this job now", a.count,
-                a.count == 1 ? " is" : "s are");
+        cli_say(d->name, "%zu earlier file%s of this job now", adopted,
+                adopted == 1 ? " is" : "s are");
     return e;
 }
 
