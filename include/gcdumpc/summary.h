@@ -97,7 +97,12 @@ struct gcd_verdict {
 /* Number of type arguments whose element type is kept. */
 #define GCD_TYPE_PARAMETERS 4
 
-/* A flag of a type: it has no name, and name_token is its place in a program that was compiled
+/* Flags of a type, as the runtime's record has them (BulkType, TypeFlags). */
+#define GCD_TYPE_DELEGATE    UINT32_C(1)
+#define GCD_TYPE_FINALIZABLE UINT32_C(2)
+#define GCD_TYPE_COM         UINT32_C(4)
+#define GCD_TYPE_ARRAY       UINT32_C(8)
+/* Another one: it has no name, and name_token is its place in a program that was compiled
  * ahead of time (Native AOT). */
 #define GCD_TYPE_NATIVE UINT32_C(16)
 

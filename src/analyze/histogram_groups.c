@@ -19,12 +19,6 @@ static struct histogram_label namespace_of(const struct gcd_type *t)
     return end > 1 && t->named ? (struct histogram_label){ t->name, end - 1 } : label("(none)");
 }
 
-/* Flags of a type record. */
-#define TYPE_DELEGATE    1u
-#define TYPE_FINALIZABLE 2u
-#define TYPE_COM         4u
-#define TYPE_ARRAY       8u
-
 /* ECMA-335 II.23.1.16: primitives (enums among them), value types, typed references, native
  * integers.  On the heap they are boxed. */
 static bool is_value(uint8_t element_type)
@@ -39,18 +33,18 @@ static const char *kind_of(const struct gcd_type *t)
     size_t n = strlen(t->name);
     if (t->element_type == 0x0e || strcmp(t->name, "System.String") == 0)
         return "string";
-    if ((t->flags & TYPE_ARRAY) != 0 || t->element_type == 0x14 || t->element_type == 0x1d ||
+    if ((t->flags & GCD_TYPE_ARRAY) != 0 || t->element_type == 0x14 || t->element_type == 0x1d ||
         (t->named && n > 2 && t->name[n - 1] == ']' && strchr("[,*", t->name[n - 2]) != NULL))
         return "array";
-    if ((t->flags & TYPE_DELEGATE) != 0)
+    if ((t->flags & GCD_TYPE_DELEGATE) != 0)
         return "delegate";
-    if ((t->flags & TYPE_COM) != 0)
+    if ((t->flags & GCD_TYPE_COM) != 0)
         return "COM wrapper";
     if (is_value(t->element_type))
         return "boxed value";
     if (t->element_type == 0)
         return t->named ? "object" : "unknown";
-    return (t->flags & TYPE_FINALIZABLE) != 0 ? "finalizable class" : "class";
+    return (t->flags & GCD_TYPE_FINALIZABLE) != 0 ? "finalizable class" : "class";
 }
 
 /* The path of the module; otherwise the name of its assembly, if the module file has told it. */

@@ -15,6 +15,13 @@ static inline bool gcd_text_begins(const char *s, const char *with)
     return strncmp(s, with, strlen(with)) == 0;
 }
 
+/* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
+static inline bool gcd_text_is_array(const char *name)
+{
+    size_t n = strlen(name);
+    return n >= 2 && name[n - 1] == ']' && (name[n - 2] == '[' || name[n - 2] == ',');
+}
+
 /*
  * Convert UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit
  * becomes at most three bytes, a surrogate pair four).  A lone surrogate and a zero unit become

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-#define TYPE_DELEGATE 1u
+#include "base/text.h"
 
 /* The search visits this many objects, and this many references of each: the type behind an object
  * is near. */
@@ -33,7 +32,7 @@ bool findings_is_named(const char *name, const char *space, const char *last)
     size_t n = strlen(space), k = strlen(last);
     bool in_space = strncmp(name, space, n) == 0;
     const char *p = in_space ? name + n : name;
-    if ((!in_space && strncmp(name, last, k) != 0) || suspects_is_array(name))
+    if ((!in_space && strncmp(name, last, k) != 0) || gcd_text_is_array(name))
         return false; /* the first, because most types are of a program */
     for (;;) {        /* outer types */
         size_t end = strcspn(p, "+.`[<");
@@ -100,7 +99,7 @@ static void mark_own(struct findings *f)
 {
     for (uint32_t i = 0; i < f->w->types; i++)
         if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN &&
-            (f->types[i].flags & TYPE_DELEGATE) == 0 && !is_library(f, i))
+            (f->types[i].flags & GCD_TYPE_DELEGATE) == 0 && !is_library(f, i))
             f->traits[i] |= FINDING_OWN;
 }
 
@@ -247,7 +246,7 @@ static void meet(struct search *s, size_t at, uint32_t node)
     } else if (own && s->shared == GCD_TYPE_NONE) {
         s->shared = type;
     }
-    if (!own && s->first == GCD_TYPE_NONE && (s->f->types[type].flags & TYPE_DELEGATE) == 0)
+    if (!own && s->first == GCD_TYPE_NONE && (s->f->types[type].flags & GCD_TYPE_DELEGATE) == 0)
         s->first = type;
     if (!own) {
         s->nodes[s->n] = node;

@@ -255,13 +255,6 @@ gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
 void suspects_keep_most(struct gcd_suspect_part *top, size_t *n, size_t max,
                         struct gcd_suspect_part part);
 
-/* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
-static inline bool suspects_is_array(const char *name)
-{
-    size_t n = strlen(name);
-    return n >= 2 && name[n - 1] == ']' && (name[n - 2] == '[' || name[n - 2] == ',');
-}
-
 static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
 {
     return w->waiting != NULL && bits_get(w->waiting, node);

@@ -10,13 +10,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-
-/* Flag in the runtime's type record. */
-#define TYPE_DELEGATE 1u
+#include "base/text.h"
 
 bool suspects_is_delegate(const struct suspects_work *w, uint32_t type)
 {
-    return (gcd_graph_summary(w->g)->types[type].flags & TYPE_DELEGATE) != 0;
+    return (gcd_graph_summary(w->g)->types[type].flags & GCD_TYPE_DELEGATE) != 0;
 }
 
 /* How many steps above an object to search for its collection; no known collection is deeper,
@@ -39,7 +37,7 @@ gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
         return gcd_fail_nomem(err, "looking for suspects");
     for (uint32_t i = 0; i < w->types; i++)
         w->is_own[i] = gcd_origins_get(w->origins, i) == GCD_ORIGIN_OWN &&
-                       !suspects_is_delegate(w, i) && !suspects_is_array(summary->types[i].name);
+                       !suspects_is_delegate(w, i) && !gcd_text_is_array(summary->types[i].name);
     return GCD_OK;
 }
 

@@ -309,7 +309,7 @@ static gcd_status give_statics(struct clr_events *e, struct gcd_event *ret)
 
 /* ---- types ---- */
 
-enum { TYPE_DELEGATE = 1, TYPE_FINALIZABLE = 2, TYPE_ARRAY = 8, TYPE_RANK_SHIFT = 8 };
+#define TYPE_RANK_SHIFT 8
 #define FLAG_FINALIZER UINT32_C(0x00100000)
 
 static bool is_delegate(const struct clr *c, const struct clr_type *t)
@@ -320,12 +320,12 @@ static bool is_delegate(const struct clr *c, const struct clr_type *t)
 
 static uint32_t type_flags(const struct clr *c, const struct clr_type *t)
 {
-    uint32_t flags = (t->flags & FLAG_FINALIZER) != 0 ? TYPE_FINALIZABLE : 0;
+    uint32_t flags = (t->flags & FLAG_FINALIZER) != 0 ? GCD_TYPE_FINALIZABLE : 0;
     if (t->rank > 0) {
         bool vector = (t->flags & UINT32_C(0x20000)) != 0;
-        return TYPE_ARRAY | (vector ? 0 : (t->rank & 0x3f) << TYPE_RANK_SHIFT);
+        return GCD_TYPE_ARRAY | (vector ? 0 : (t->rank & 0x3f) << TYPE_RANK_SHIFT);
     }
-    return flags | (is_delegate(c, t) ? TYPE_DELEGATE : 0);
+    return flags | (is_delegate(c, t) ? GCD_TYPE_DELEGATE : 0);
 }
 
 static void put_type(struct clr_events *e, struct gcd_put *w, const struct clr_type *t)

@@ -8,24 +8,18 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define DOING "looking at what several hold"
-/* Flag in the runtime's type record. */
-#define TYPE_DELEGATE 1u
 
-/* Is it an array, judging by its name?  What an array or a delegate holds belongs to who has it. */
-static bool is_array(const char *name)
-{
-    size_t n = strlen(name);
-    return n >= 2 && name[n - 1] == ']' && (name[n - 2] == '[' || name[n - 2] == ',');
-}
-
+/* What an array or a delegate holds belongs to who has it. */
 static void choose(const struct html_data *h, uint8_t *types, uint8_t *roots)
 {
     const struct gcd_summary *s = gcd_graph_summary(h->g);
     for (uint32_t i = 0; i < s->type_count; i++)
         types[i] = html_origin(h, i) == GCD_ORIGIN_OWN &&
-                   (s->types[i].flags & TYPE_DELEGATE) == 0 && !is_array(s->types[i].name);
+                   (s->types[i].flags & GCD_TYPE_DELEGATE) == 0 &&
+                   !gcd_text_is_array(s->types[i].name);
     for (size_t i = 0; i < s->root_count; i++)
         roots[i] =
             s->roots[i].node != GCD_NODE_NONE && gcd_static_is_own(h->g, h->origins, &s->roots[i]);
