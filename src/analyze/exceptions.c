@@ -37,7 +37,7 @@ struct gcd_exceptions {
 struct finding {
     struct gcd_exceptions *e;
     struct of_type *types; /* [type_count] */
-    /* type, message -> a; a, inner exception -> b; the address of a name -> c; b, c -> an item */
+    /* type, message -> a; a, inner exception -> b; the address of a name -> c; c, b -> an item */
     struct gcd_idmap by_message, by_inner, names, by_name;
     struct gcd_field_pass *pass;
 };
@@ -136,25 +136,19 @@ static void merge(struct gcd_exception *to, const struct gcd_exception *from)
 static bool add_to_group(struct finding *f, const struct gcd_exception *x)
 {
     struct gcd_exceptions *e = f->e;
-    uint32_t message = gcd_idmap_number(&f->by_message, (uint64_t)x->type << 32 | x->message);
-    uint32_t inner = message != GCD_IDMAP_NONE
-                         ? gcd_idmap_number(&f->by_inner, (uint64_t)message << 32 | x->inner_type)
-                         : GCD_IDMAP_NONE;
-    uint32_t name = inner != GCD_IDMAP_NONE ? gcd_idmap_number(&f->names, (uintptr_t)x->thrown_in)
-                                            : GCD_IDMAP_NONE;
-    if (name == GCD_IDMAP_NONE)
+    uint32_t message = gcd_idmap_pair(&f->by_message, x->type, x->message);
+    uint32_t inner = gcd_idmap_pair(&f->by_inner, message, x->inner_type);
+    uint32_t name = gcd_idmap_number(&f->names, (uintptr_t)x->thrown_in);
+    uint32_t i = gcd_idmap_pair(&f->by_name, name, inner);
+    if (inner == GCD_IDMAP_NONE || i == GCD_IDMAP_NONE)
         return false;
-    uint64_t key = (uint64_t)inner << 32 | name;
-    uint32_t i = gcd_idmap_get(&f->by_name, key);
-    if (i != GCD_IDMAP_NONE) {
+    if (i < e->count)
         merge(&e->items[i], x);
-        return true;
-    }
-    if (!gcd_vec_reserve(&e->alloc, &e->items, &e->cap, e->count + 1, sizeof *e->items,
-                         GCD_IDMAP_NONE) ||
-        !gcd_idmap_put(&f->by_name, key, (uint32_t)e->count))
+    else if (!gcd_vec_reserve(&e->alloc, &e->items, &e->cap, i + 1, sizeof *e->items,
+                              GCD_IDMAP_NONE))
         return false;
-    e->items[e->count++] = *x;
+    else
+        e->items[e->count++] = *x;
     return true;
 }
 

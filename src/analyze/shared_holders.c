@@ -87,14 +87,12 @@ static gcd_status find_holder(struct search *w, const struct gcd_shared_holder *
 {
     uint64_t id = (uint64_t)model->type << 32 |
                   (model->type == GCD_TYPE_NONE ? (uint32_t)model->root : model->slot);
-    *ret = gcd_idmap_get(&w->holder_of, id);
-    if (*ret != GCD_IDMAP_NONE)
+    *ret = gcd_idmap_number(&w->holder_of, id);
+    if (*ret < w->holder_count)
         return GCD_OK;
-    if (!gcd_vec_reserve(&w->alloc, &w->holders, &w->holder_room, w->holder_count + 1,
-                         sizeof *w->holders, NOBODY) ||
-        !gcd_idmap_put(&w->holder_of, id, (uint32_t)w->holder_count))
+    if (*ret == GCD_IDMAP_NONE || !gcd_vec_reserve(&w->alloc, &w->holders, &w->holder_room,
+                                                   w->holder_count + 1, sizeof *w->holders, NOBODY))
         return gcd_fail_nomem(err, DOING);
-    *ret = (uint32_t)w->holder_count;
     w->holders[w->holder_count++] = *model;
     return GCD_OK;
 }
@@ -225,16 +223,14 @@ static gcd_status visit_all(struct search *w, struct gcd_error *err)
 static gcd_status count_type(struct search *w, uint32_t row, uint32_t type, uint64_t bytes,
                              struct gcd_error *err)
 {
-    uint64_t id = (uint64_t)row << 32 | type;
-    uint32_t at = gcd_idmap_get(&w->tally_of, id);
-    if (at == GCD_IDMAP_NONE) {
-        if (!gcd_vec_reserve(&w->alloc, &w->tallies, &w->tally_room, w->tally_count + 1,
-                             sizeof *w->tallies, GCD_IDMAP_NONE) ||
-            !gcd_idmap_put(&w->tally_of, id, (uint32_t)w->tally_count))
-            return gcd_fail_nomem(err, DOING);
-        at = (uint32_t)w->tally_count++;
-        w->tallies[at] = (struct tally){ .row = row, .part.type = type };
-    }
+    uint32_t at = gcd_idmap_pair(&w->tally_of, row, type);
+    if (at == GCD_IDMAP_NONE ||
+        (at == w->tally_count &&
+         !gcd_vec_reserve(&w->alloc, &w->tallies, &w->tally_room, w->tally_count + 1,
+                          sizeof *w->tallies, GCD_IDMAP_NONE)))
+        return gcd_fail_nomem(err, DOING);
+    if (at == w->tally_count)
+        w->tallies[w->tally_count++] = (struct tally){ .row = row, .part.type = type };
     w->tallies[at].part.objects++;
     gcd_add_saturating(&w->tallies[at].part.bytes, bytes);
     return GCD_OK;

@@ -59,6 +59,11 @@ static inline uint32_t gcd_idmap_get(const struct gcd_idmap *m, uint64_t id)
 
 /* The number of ID in M, from 0 in the order of the first calls; GCD_IDMAP_NONE: out of memory. */
 uint32_t gcd_idmap_number(struct gcd_idmap *m, uint64_t id);
+/* The same for the pair A, B; also GCD_IDMAP_NONE if A is, so that calls can be chained. */
+static inline uint32_t gcd_idmap_pair(struct gcd_idmap *m, uint32_t a, uint32_t b)
+{
+    return a != GCD_IDMAP_NONE ? gcd_idmap_number(m, (uint64_t)a << 32 | b) : GCD_IDMAP_NONE;
+}
 
 /* Prefetches the slot that gcd_idmap_get will read first. */
 static inline void gcd_idmap_fetch(const struct gcd_idmap *m, uint64_t id)

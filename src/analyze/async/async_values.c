@@ -147,18 +147,14 @@ static bool add_timer(struct reading *r, uint32_t node)
     if (t.period_ms == 0 || t.due_ms == GCD_TIMER_NEVER)
         t.period_ms = GCD_TIMER_NEVER;
     uint32_t time = gcd_idmap_number(&r->by_time, (uint64_t)t.due_ms << 32 | t.period_ms);
-    uint64_t key = (uint64_t)time << 32 | t.type;
-    uint32_t i = gcd_idmap_get(&r->by_timer, key);
-    if (i != GCD_IDMAP_NONE) {
+    uint32_t i = gcd_idmap_pair(&r->by_timer, time, t.type);
+    if (i < v->timer_count)
         v->timers[i].count++;
-        return true;
-    }
-    if (time == GCD_IDMAP_NONE ||
-        !gcd_vec_reserve(&v->alloc, &v->timers, &v->timer_cap, v->timer_count + 1,
-                         sizeof *v->timers, GCD_IDMAP_NONE) ||
-        !gcd_idmap_put(&r->by_timer, key, (uint32_t)v->timer_count))
+    else if (i == GCD_IDMAP_NONE || !gcd_vec_reserve(&v->alloc, &v->timers, &v->timer_cap, i + 1,
+                                                     sizeof *v->timers, GCD_IDMAP_NONE))
         return false;
-    v->timers[v->timer_count++] = t;
+    else
+        v->timers[v->timer_count++] = t;
     return true;
 }
 
@@ -199,18 +195,14 @@ static bool add_request(struct reading *r, uint32_t node)
     if (path != 0)
         q.path = gcd_values_find(v->texts, path);
     uint32_t named = gcd_idmap_number(&r->by_method, (uintptr_t)q.method);
-    uint64_t key = (uint64_t)named << 32 | q.path;
-    uint32_t i = gcd_idmap_get(&r->by_request, key);
-    if (i != GCD_IDMAP_NONE) {
+    uint32_t i = gcd_idmap_pair(&r->by_request, named, q.path);
+    if (i < v->request_count)
         v->requests[i].count++;
-        return true;
-    }
-    if (named == GCD_IDMAP_NONE ||
-        !gcd_vec_reserve(&v->alloc, &v->requests, &v->request_cap, v->request_count + 1,
-                         sizeof *v->requests, GCD_IDMAP_NONE) ||
-        !gcd_idmap_put(&r->by_request, key, (uint32_t)v->request_count))
+    else if (i == GCD_IDMAP_NONE || !gcd_vec_reserve(&v->alloc, &v->requests, &v->request_cap,
+                                                     i + 1, sizeof *v->requests, GCD_IDMAP_NONE))
         return false;
-    v->requests[v->request_count++] = q;
+    else
+        v->requests[v->request_count++] = q;
     return true;
 }
 
