@@ -32,7 +32,8 @@ static uint64_t grown(const struct gcd_diff_sum *sums)
     return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes : 0;
 }
 
-uint64_t answer_worth_growth(const uint64_t heap[2])
+/* The growth of a heap of so many bytes; 0: it has not grown, or by a small part. */
+static uint64_t worth_growth(const uint64_t heap[2])
 {
     uint64_t all = heap[1] > heap[0] ? heap[1] - heap[0] : 0, part = heap[0] / WORTH_HEAP;
     return all > 0 && all >= part ? all : 0;
@@ -50,16 +51,20 @@ static uint32_t most_grown(const struct gcd_tree_diff_row *rows, uint32_t first,
                                                                                  : GCD_STEP_NONE;
 }
 
+const struct gcd_diff_row *answer_type_row(const struct gcd_diff *types, const char *name)
+{
+    for (size_t i = 0; i < gcd_diff_row_count(types); i++)
+        if (strcmp(gcd_diff_row(types, i)->name, name) == 0)
+            return gcd_diff_row(types, i);
+    return NULL;
+}
+
 /* Objects of the type of ROW, everywhere; NULL: it is no type, or there are no more than before. */
 static const struct gcd_diff_sum *more_of(const struct gcd_diff *types,
                                           const struct gcd_tree_diff_row *row)
 {
-    for (size_t i = 0; i < gcd_diff_row_count(types); i++) {
-        const struct gcd_diff_row *type = gcd_diff_row(types, i);
-        if (strcmp(type->name, row->name) == 0)
-            return type->sums[1].objects > type->sums[0].objects ? type->sums : NULL;
-    }
-    return NULL;
+    const struct gcd_diff_row *type = answer_type_row(types, row->name);
+    return type != NULL && type->sums[1].objects > type->sums[0].objects ? type->sums : NULL;
 }
 
 static bool is_array(const struct gcd_tree_diff_row *row)
@@ -126,7 +131,7 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
     size_t n;
     const struct gcd_tree_diff_row *rows = gcd_tree_diff_rows(paths, &n);
     const struct way way = find_way(rows, n, types);
-    uint64_t all = answer_worth_growth(heap), part = way.own ? WORTH_GROWTH : WORTH_OTHER_GROWTH;
+    uint64_t all = worth_growth(heap), part = way.own ? WORTH_GROWTH : WORTH_OTHER_GROWTH;
     *ret = (struct answer_come){ .owner = NULL };
     if (way.element == NULL || all == 0 || grown(way.element->sums) < all / part ||
         (!way.own && all < heap[0] / WORTH_OTHER_HEAP) || has_moved(rows, n, way.element))

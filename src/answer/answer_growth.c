@@ -217,14 +217,6 @@ static uint32_t type_of_many(const struct gcd_suspect *s)
     return s->objects > 1 ? s->type : GCD_TYPE_NONE;
 }
 
-static const struct gcd_diff_row *row_of(const struct answer_older *o, const char *name)
-{
-    for (size_t i = 0; i < gcd_diff_row_count(o->types); i++)
-        if (strcmp(gcd_diff_row(o->types, i)->name, name) == 0)
-            return gcd_diff_row(o->types, i);
-    return NULL;
-}
-
 static uint64_t more(uint64_t before, uint64_t now)
 {
     return now > before ? now - before : 0;
@@ -256,7 +248,7 @@ static uint64_t new_bytes(const struct answer_older *o, const struct gcd_session
         return UINT64_MAX;
     for (size_t i = 0; i < s->content_count; i++) {
         const char *name = gcd_names_plain(gcd_session_names(newer), s->content[i].type);
-        const struct gcd_diff_row *row = row_of(o, name);
+        const struct gcd_diff_row *row = answer_type_row(o->types, name);
         uint64_t type = row != NULL ? more(row->sums[0].bytes, row->sums[1].bytes) : 0;
         gcd_add_saturating(&sum, least(s->content[i].bytes, type));
         gcd_add_saturating(&told, s->content[i].bytes);
@@ -313,8 +305,9 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     struct growth g = { .type = type_of_many(s), .bytes = s->bytes };
     const struct place *before = place_of(o, s);
     const struct gcd_diff_row *row =
-        g.type != GCD_TYPE_NONE ? row_of(o, gcd_names_plain(gcd_session_names(newer), g.type))
-                                : NULL;
+        g.type != GCD_TYPE_NONE
+            ? answer_type_row(o->types, gcd_names_plain(gcd_session_names(newer), g.type))
+            : NULL;
     if (row == NULL)
         g.type = GCD_TYPE_NONE;
     else

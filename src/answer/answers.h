@@ -265,8 +265,8 @@ struct answer_come {
     double share;                        /* of the growth of the heap */
 };
 #define ANSWER_COME_BYTES 2048u
-/* The growth of a heap of so many bytes; 0: it has not grown, or by a small part. */
-uint64_t answer_worth_growth(const uint64_t heap[2]);
+/* The row of the type NAME in TYPES, which are matched; NULL = none. */
+const struct gcd_diff_row *answer_type_row(const struct gcd_diff *types, const char *name);
 /* The answer for two matched dumps whose heaps have HEAP bytes; false: there is none. */
 bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *types,
                       const uint64_t heap[2], struct answer_come *ret);

@@ -10,8 +10,8 @@
 struct image_columns {
     struct gcd_image_numbers *numbers; /* of all fields */
     struct value_rows *rows;
-    struct gcd_idmap types,
-        enums;       /* first place or boxed value of a plan -> a type; enum -> enum */
+    struct gcd_idmap types; /* method table -> a type of ROWS, or that none is kept */
+    struct gcd_idmap enums; /* of the image -> of ROWS, both + 1 */
     uint64_t unread; /* objects without a row: the image lacks some of them */
 };
 
