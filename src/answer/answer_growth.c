@@ -33,6 +33,9 @@
 /* With so large a part of the heap its growth must be explained. */
 #define SAID_GROWTH 20u
 
+/* Names of ANSWER_FILLS pairs of types are shorter. */
+#define FILL_TEXT_BYTES_MAX (UINT64_C(64) << 20)
+
 static const struct answer_column growth_columns[] = {
     FIELD("sentence", ANSWER_TEXT),      FIELD("advice", ANSWER_TEXT),
     FIELD("evidence", ANSWER_TEXT),      FIELD("owner", ANSWER_TEXT),
@@ -72,8 +75,10 @@ struct answer_older {
     size_t place_count, place_room;
     uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
-    struct gcd_tree_diff *paths;      /* NULL = not compared here */
-    struct answer_come come;          /* OWNER NULL = there is no such answer */
+    struct gcd_tree_diff *paths;       /* NULL = not compared here */
+    struct answer_come come;           /* OWNER NULL = there is no such answer */
+    struct answer_fills fills[2];      /* of the older and the newer heap */
+    const struct answer_fill *limited; /* of what has come; NULL = it has no limit */
     const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
     struct growth *growths;
     size_t *order, growth_count;
@@ -91,6 +96,8 @@ void answer_older_free(struct answer_older *o)
     gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
     gcd_diff_free(o->types);
     gcd_tree_diff_free(o->paths);
+    for (int i = 0; i < 2; i++)
+        gcd_textpool_done(&o->fills[i].text);
     gcd_mem_free(&alloc, o, sizeof *o);
 }
 
@@ -187,11 +194,14 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
     if (o == NULL)
         return gcd_fail_nomem(err, "comparing suspects");
     o->alloc = alloc;
+    for (int i = 0; i < 2; i++)
+        gcd_textpool_init(&o->fills[i].text, &o->alloc, FILL_TEXT_BYTES_MAX);
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
     o->own_bytes[0] = own_bytes_of(suspects);
     o->complete[0] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(gcd_diff_new(NULL, &o->types, err));
     GCD_TRY(add_types(o, older, err));
+    GCD_TRY(answer_fills_count(older, &o->fills[0], err));
     if (paths)
         GCD_TRY(gcd_tree_diff_new(NULL, &o->paths, err));
     GCD_TRY(add_paths(o, older, err));
@@ -332,11 +342,21 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     return g;
 }
 
-/* What has come in an element of a suspect, of which there are no more, is told instead of it. */
-static void prefer_come(struct answer_older *o)
+/* Does what has come, and has a limit, explain the growth G? */
+static bool is_filling(const struct answer_older *o, const struct gcd_names *names,
+                       const struct growth *g)
+{
+    return o->limited != NULL && g->type != GCD_TYPE_NONE &&
+           strcmp(gcd_names_plain(names, g->type), o->come.element) == 0;
+}
+
+/* What has come in an element of a suspect, of which there are no more, is told instead of it; and
+ * of what has a limit nothing is accused. */
+static void prefer_come(struct answer_older *o, const struct gcd_names *names)
 {
     for (size_t i = 0; i < o->growth_count && o->come.owner != NULL; i++)
-        if (o->growths[i].same_elements && o->come.bytes >= MOST(o->growths[i].grown))
+        if ((o->growths[i].same_elements && o->come.bytes >= MOST(o->growths[i].grown)) ||
+            is_filling(o, names, &o->growths[i]))
             o->growths[i].worth = false;
 }
 
@@ -364,8 +384,10 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
         GCD_TRY(gcd_tree_diff_match(o->paths, err));
         paths = o->paths;
     }
-    if (paths != NULL)
-        (void)answer_come_find(paths, o->types, o->own_bytes, &o->come);
+    if (paths == NULL || !answer_come_find(paths, o->types, o->own_bytes, &o->come))
+        return GCD_OK;
+    GCD_TRY(answer_fills_count(newer, &o->fills[1], err));
+    o->limited = answer_fills_limited(&o->fills[0], &o->fills[1], &o->come);
     return GCD_OK;
 }
 
@@ -394,7 +416,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
     o->newer = suspects;
     for (size_t i = 0; i < n; i++)
         o->growths[i] = find_growth(o, newer, origins, gcd_suspects_get(suspects, i));
-    prefer_come(o);
+    prefer_come(o, gcd_session_names(newer));
     sort_by_growth(o);
     return GCD_OK;
 }
@@ -517,7 +539,23 @@ static bool is_unexplained(const struct answer_older *o)
     for (size_t i = 0; i < o->growth_count; i++)
         if (o->growths[i].worth && o->growths[i].grown > most)
             most = o->growths[i].grown;
-    return o->come.owner != NULL && most < MOST(o->come.bytes);
+    return o->come.owner != NULL && o->limited == NULL && most < MOST(o->come.bytes);
+}
+
+/* The sentence for what has come, but has a limit. */
+static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
+{
+    char come[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
+    (void)answer_come_text(&o->come, come);
+    (void)snprintf(ret, ANSWER_COME_BYTES,
+                   "No suspect has grown between the two dumps. %.900s. None of the %s %.400s has "
+                   "more than %s %.400s, as before, and %s have so many: they fill up to a limit.",
+                   come, GCD_DIGITS(o->limited->owners),
+                   gcd_async_step_name(o->limited->owner, false, false, owner),
+                   GCD_DIGITS(o->limited->most),
+                   gcd_async_step_name(o->limited->element, false, false, element),
+                   GCD_DIGITS(o->limited->full));
+    return ret;
 }
 
 /* The sentence for no suspect that has grown. */
@@ -528,6 +566,8 @@ static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_
     uint64_t grown = more(o->own_bytes[0], o->own_bytes[1]);
     if (!o->complete[0] || !o->complete[1])
         return "No suspect has grown in what has arrived of the two dumps; not all has.";
+    if (o->limited != NULL)
+        return filling(o, ret);
     if (grown < o->own_bytes[0] / SAID_GROWTH || gcd_diff_row_count(o->types) == 0 ||
         grown < ANSWER_GROWN_BYTES)
         return nothing;

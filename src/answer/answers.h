@@ -20,6 +20,7 @@
 #include <gcdumpc/unstable/type_names.h>
 
 #include "answer/answer.h"
+#include "base/text.h"
 
 enum answer_sort {
     ANSWER_BY_BYTES,
@@ -273,6 +274,30 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
 /* "SessionStore: 1,000 -> 3,000 UserSession, +3.9 MiB, 51 % of the growth" */
 const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
 const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
+
+/* ---- answer_fill.c: owners that fill up to a limit ---- */
+
+/* How many objects of one type each owner has: the class of the program that has most of them. */
+struct answer_fill {
+    const char *owner, *element;
+    uint64_t owners, elements; /* the owners that have any, and what they have */
+    uint32_t most;             /* one has so many, */
+    uint64_t full;             /* and so have these */
+};
+#define ANSWER_FILLS 16u
+struct answer_fills {
+    struct answer_fill fills[ANSWER_FILLS];
+    size_t count;
+    struct gcd_textpool text;
+};
+/* Counts the most numerous types of S.  RET: with its pool, and empty. */
+gcd_status answer_fills_count(struct gcd_session *s, struct answer_fills *ret,
+                              struct gcd_error *err);
+/* Have its owners no more of what has COME than the fullest of them had before, and many as much?
+ * NULL: no. */
+const struct answer_fill *answer_fills_limited(const struct answer_fills *before,
+                                               const struct answer_fills *now,
+                                               const struct answer_come *come);
 
 /* ---- answer_growth.c: how suspects have grown ---- */
 

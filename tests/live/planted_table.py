@@ -6,6 +6,8 @@
     note(SCENARIO, WORDS ...)                   a note has all WORDS, and there is no suspect
     large(SCENARIO, WORDS ...)                  some suspect has all WORDS, and nothing but their size speaks against any
     waiting(SCENARIO, WORDS ...)                what calls wait for has all WORDS, and there is no suspect
+    growing(SCENARIO, WORDS ...)                of two dumps, what has come or a suspect that has grown has all WORDS
+    steady(SCENARIO, WORDS ...)                 of two dumps, no suspect has grown and nothing has come; the headline has all WORDS
 
 NEVER: words that no suspect's sentence, advice or path may have.
 
@@ -32,6 +34,8 @@ def _line(what):
 
 
 first, only, finding, note, large, waiting = map(_line, ("first", "only", "finding", "note", "large", "waiting"))
+growing, steady = map(_line, ("growing", "steady"))
+OF_TWO = ("growing", "steady")
 
 
 def whole(word):
@@ -210,9 +214,27 @@ large("large-world", r"field _sprites of one World", r"Sprite\[\]", "If all of i
 large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
 large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit|has no SizeLimit")
 
+# -- two dumps, and many owners -------------------------------------------------------------------------------------------------------
+growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"Look in Shop\.ChatHall\.Room for what adds")
+steady("growth-moved", "No suspect has grown")
+steady("growth-filling", "None of the 2,9..|3,000", "more than 8", "fill up to a limit")
+only("one-full-channel", "Only 1 of 12 Newsletter.Subscriber", "20,000", r"Newsletter\.Issue")
+large("few-in-each", "12,000 Clubs.Member in 60 Clubs.Club|12,000 Clubs.Member", "60 Clubs.Club", "about 6 Clubs.Visit", "If all of it is needed, nothing is wrong")
+
+
+def _growth_problems(expectation, said):
+    growth = said.get("growth")
+    grown = said["suspects"] + ([growth] if growth else [])
+    if expectation.what == "steady":
+        return [f"has grown: {g['sentence']}" for g in grown] + _problems(expectation, {"sentence": said.get("headline") or "", "advice": None})
+    each = [_problems(expectation, {**g, "sentence": f"{g['sentence']} {g.get('grown') or ''}"}) for g in grown]
+    return min(each, key=len, default=["nothing has grown"])
+
 
 def problems(expectation, said):
     """Why what gcdumpc SAID does not meet the EXPECTATION; empty if it does."""
+    if expectation.what in OF_TWO:
+        return _growth_problems(expectation, said)
     what, suspects = expectation.what, said["suspects"]
     beside = what in ("note", "waiting")
     accused = [f"only its size: {s['sentence']}" for s in suspects if what == "large" and not s.get("size_only")]

@@ -1,6 +1,6 @@
 """gcdumpc finds leaks planted in a shop (planted/) and describes them with the shop's own names; healthy programs have no suspect.
 
-Each scenario is a process of its own, dumped once.  planted_table.py has the expectations; planted_runs.py says how to choose scenarios.
+Each scenario is a process of its own, dumped once; those that grow twice.  planted_table.py has the expectations; planted_runs.py says how to choose scenarios.
 """
 import json
 import os
@@ -9,10 +9,11 @@ import subprocess
 
 from live_support import SECONDS, LiveTest, main
 from planted_runs import each, gcdumpc, runtimes, shop
-from planted_table import EXPECTATIONS, HEALTHY, problems
+from planted_table import EXPECTATIONS, HEALTHY, OF_TWO, problems
 
 DIRECT = ("timer", "few-long-chains", "own-threads", "healthy-burst", "healthy-uploads", "healthy-own-pool",
           "generated-assemblies", "own-pool", "large-index")     # also from memory: guessed words of stacks change nothing
+GROWING = {e.scenario for e in EXPECTATIONS if e.what in OF_TWO}
 ATTACHED = ("concurrent-dictionary", "timer", "service-provider")    # also without a file between
 
 
@@ -25,12 +26,29 @@ class Planted(LiveTest):
     def leaks(self, target, scenario, *_):
         dump = self.path(f"{target.pid}.nettrace")
         gcdumpc("collect", "--pid", target.pid, "-o", dump)
+        if scenario in GROWING:
+            return self.growth(target, dump)
         said = json.loads(gcdumpc("leaks", dump, "--json", "--findings"))
         if scenario in ATTACHED:
             said["attached"] = json.loads(gcdumpc("leaks", "--pid", target.pid, "--json"))
         if scenario in DIRECT:
             said["direct"] = json.loads(gcdumpc("leaks", "--direct", "--pid", target.pid, "--json", "--findings"))
         os.unlink(dump)
+        return said
+
+    def growth(self, target, older):
+        """DIRECT: the same pair from memory."""
+        directly, dump = self.path(f"{target.pid}-direct.nettrace"), self.path(f"{target.pid}-2.nettrace")
+        gcdumpc("collect", "--direct", "--pid", target.pid, "-o", directly)
+        target.process.stdin.write("more\n")
+        target.process.stdin.flush()
+        if target.process.stdout.readline() != "grown\n":
+            raise AssertionError(f"{older}: it did not grow")
+        gcdumpc("collect", "--pid", target.pid, "-o", dump)
+        said = json.loads(gcdumpc("leaks", older, dump, "--json"))
+        said["direct"] = json.loads(gcdumpc("leaks", directly, "--direct", "--pid", target.pid, "--json"))
+        for file in (older, directly, dump):
+            os.unlink(file)
         return said
 
     def test_leaks(self):

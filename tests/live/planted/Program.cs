@@ -6,7 +6,8 @@ namespace Shop;
 /// <summary>
 /// A shop with one leak at a time, or in good health.
 ///
-///     Shop SCENARIO [PLUGIN.dll]  prints "ready PID" when the heap is built, and ends when its standard input does
+///     Shop SCENARIO [PLUGIN.dll]  prints "ready PID" when the heap is built, and ends when its standard input does;
+///                                 each line of input makes the heap grow, which prints "grown"
 ///     Shop                        lists the scenarios
 /// </summary>
 public static class Program
@@ -16,8 +17,11 @@ public static class Program
 
     static readonly (string Name, Scenario Build)[][] s_all =
     {
-        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Everyday.All, Healthy.All,
+        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Everyday.All, Growing.All, Healthy.All,
     };
+
+    /// <summary>What happens between two dumps.</summary>
+    public static Action More { get; set; } = () => { };
 
     public static string Plugin { get; private set; } = "";
 
@@ -44,8 +48,13 @@ public static class Program
         Settle();
         Console.WriteLine($"ready {Environment.ProcessId}");
         Console.Out.Flush();
-        while (Console.In.Read() >= 0)
-            ;
+        while (Console.In.ReadLine() != null)
+        {
+            More();
+            Settle();
+            Console.WriteLine("grown");
+            Console.Out.Flush();
+        }
         Environment.Exit(0);
     }
 
