@@ -13,6 +13,7 @@
 #define DOMAIN_BYTES   8192u /* that are searched for the list */
 #define ASSEMBLY_BYTES 256u  /* and for the pointer to a module */
 #define ASSEMBLIES_MAX 65536u
+#define LISTS_MAX      512u /* that are tried; cores of .NET 8 and 10 have 8 to 23 */
 #define FIRST_PLACES   5u
 #define ONE_STEP       UINT32_MAX
 
@@ -22,6 +23,7 @@ struct assemblies {
     uint64_t list;
     uint32_t first, second; /* offsets of the steps; SECOND may be ONE_STEP */
     uint32_t known;         /* of the first places: modules that are known */
+    uint32_t tried;         /* lists: a damaged image may have one at every offset */
 };
 
 static uint64_t module_of(struct clr *c, uint64_t assembly, uint32_t first, uint32_t second)
@@ -53,6 +55,7 @@ static void try_list(struct clr *c, uint64_t core, struct assemblies *at, struct
     if (count == 0 || count > ASSEMBLIES_MAX ||
         image_u32(c->image, block + BLOCK_PLACES) != FIRST_PLACES)
         return;
+    at->tried++;
     for (at->first = 0; at->first < ASSEMBLY_BYTES; at->first += 8) {
         at->second = ONE_STEP;
         try_steps(c, core, at, best);
@@ -63,14 +66,14 @@ static void try_list(struct clr *c, uint64_t core, struct assemblies *at, struct
 
 static struct assemblies find_list(struct clr *c, uint64_t core)
 {
-    struct assemblies best = { .list = 0 };
-    for (uint32_t i = 0; i < GLOBALS_MAX; i++) {
+    struct assemblies best = { .list = 0 }, at = { .list = 0 };
+    for (uint32_t i = 0; i < GLOBALS_MAX && at.tried < LISTS_MAX; i++) {
         uint64_t entry = image_u64(c->image, c->dac + 8 * (uint64_t)i);
         uint64_t domain = entry != 0 ? image_u64(c->image, entry) : 0;
         if (domain == 0 || domain % 8 != 0)
             continue;
-        for (uint32_t off = 0; off < DOMAIN_BYTES; off += 8) {
-            struct assemblies at = { .list = domain + off };
+        for (uint32_t off = 0; off < DOMAIN_BYTES && at.tried < LISTS_MAX; off += 8) {
+            at.list = domain + off;
             try_list(c, core, &at, &best);
         }
     }
