@@ -2,12 +2,13 @@
 """Time and memory of gcdumpc on recordings of any size, beside md5sum on the same file in the same run.
 
     bench.py [--build DIR] [--objects 1000000,10000000] [--input FILE]... [--commands info,report,...] [--threads 1,2] [--runs 5]
-             [--folder DIR] [--dotnet-gcdump PATH] [--output FILE.json|FILE.md]
+             [--folder DIR] [--dotnet-gcdump PATH] [--dotnet-dump PATH] [--output FILE.json|FILE.md]
     bench.py --render                      # the newest of tests/bench/results/ into README.md
     bench.py --compare OLD.json NEW.json
 
 genheap makes the recordings, in FOLDER; with --folder they stay there for the next time, else they are removed.  --input measures one that
-exists, and calls its heap by the name of the file: record_heaps.py makes some of living programs.  Each is read once to bring it into the page cache, then all commands run in turn, RUNS times.  Outputs go into FOLDER, too, and
+exists, and calls its heap by the name of the file: record_heaps.py makes some of living programs.  Of a core file HEAP.core the times are compared
+with md5sum of HEAP.nettrace, the recording of the same heap beside it.  Each is read once to bring it into the page cache, then all commands run in turn, RUNS times.  Outputs go into FOLDER, too, and
 are synced to the disk like any output of the program.  The table has medians; README.md explains it.
 """
 import argparse
@@ -33,18 +34,19 @@ ANSWERS = {
     "diff-retained": ["diff", "--retained", "{0}", "{0}"], "diff-paths": ["diff", "--paths", "{0}", "{0}"],
 }
 OTHERS = ("md5sum", "cat")
+CORE = ".core"
 USUAL = ["info", "report", *SUFFIXES, "retained", "paths", "diff"]
 
 
 class Command:
-    """Measures WORDS as NAME and removes its outputs.  A FOREIGN program may fail."""
+    """Measures WORDS as NAME and removes its outputs.  A FOREIGN program may fail, and one that takes minutes runs only ONE_TIME."""
 
-    def __init__(self, name, words, inputs=1, threads=None, output=None, foreign=False):
+    def __init__(self, name, words, inputs=1, threads=None, output=None, foreign=False, one_time=False):
         self.name, self.words, self.inputs, self.threads, self.output, self.foreign = name, words, inputs, threads, output, foreign
-        self.figures, self.exit = [], 0
+        self.one_time, self.figures, self.exit = one_time, [], 0
 
     def once(self):
-        if self.exit:
+        if self.exit or (self.one_time and self.figures):
             return
         if self.foreign:
             self.exit, *figures = run(self.words, stderr=subprocess.DEVNULL)
@@ -71,9 +73,19 @@ def takes_threads(program, words):
     return "--threads" in subprocess.run([program, words[0], "--help"], capture_output=True, text=True, check=True).stdout
 
 
+def base_of(trace):
+    """The recording of the same heap."""
+    return trace.removesuffix(CORE) + ".nettrace" if trace.endswith(CORE) else trace
+
+
+def heap_name(path):
+    return os.path.basename(path).split(".")[0] + (" core" if path.endswith(CORE) else "")
+
+
 def commands(args, program, trace, folder):
     """In the order they run: the bases, gcdumpc, the others."""
-    out = [Command(name, [name, trace]) for name in OTHERS]
+    core = trace.endswith(CORE)
+    out = [Command(name, [name, base_of(trace)]) for name in OTHERS]
     for name in args.commands:
         if name in SUFFIXES:
             shown, output = f"convert -o x.{SUFFIXES[name]}", os.path.join(folder, f"bench-out.{SUFFIXES[name]}")
@@ -85,7 +97,10 @@ def commands(args, program, trace, folder):
         for threads in args.threads or [None]:
             more = ["--threads", str(threads)] if threads else []
             out.append(Command(shown, [program, *words, *more], inputs, threads, output))
-    if args.dotnet_gcdump:
+    if args.dotnet_dump and core:
+        words = [args.dotnet_dump, "analyze", trace, "-c", "dumpheap -stat", "-c", "exit"]
+        out.append(Command("dotnet-dump dumpheap -stat", words, foreign=True, one_time=True))
+    if args.dotnet_gcdump and not core:
         converted = os.path.join(folder, "bench-theirs.gcdump")
         out.append(Command("dotnet-gcdump convert", [args.dotnet_gcdump, "convert", trace, "-o", converted], foreign=True))
         out.append(Command("dotnet-gcdump report", [args.dotnet_gcdump, "report", converted], output=converted, foreign=True))
@@ -96,7 +111,8 @@ def measure_size(args, program, trace, folder):
     """An element of "sizes"."""
     info = json.loads(subprocess.run([program, "info", "--json", "-q", trace], capture_output=True, check=True).stdout)["dump"]
     todo = commands(args, program, trace, folder)
-    measure(["cat", trace])
+    for path in {trace, base_of(trace)}:
+        measure(["cat", path])
     before = os.getloadavg()[0]
     for i in range(args.runs):
         for c in todo:
@@ -131,7 +147,7 @@ def measure_all(args):
             trace = source if isinstance(source, str) else generate(args, source, folder)
             size = measure_size(args, program, trace, folder)
             if isinstance(source, str):
-                size["heap"] = os.path.basename(source).split(".")[0]
+                size["heap"] = heap_name(source)
             results["sizes"].append(size)
             if not args.folder and trace not in args.input:
                 os.unlink(trace)
@@ -161,12 +177,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", help="folder with gcdumpc and genheap (build)")
     parser.add_argument("--objects", type=numbers, help="sizes to generate (10000000, or none with --input)")
-    parser.add_argument("--input", action="append", default=[], help="a recording that exists")
+    parser.add_argument("--input", action="append", default=[], help="a recording or a core file that exists")
     parser.add_argument("--commands", type=names, default=USUAL, help=f"of {', '.join([*ANSWERS, *SUFFIXES])}")
     parser.add_argument("--threads", type=numbers, default=[], help="each command with each of these numbers of threads")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--folder", help="for recordings, which stay, and outputs")
     parser.add_argument("--dotnet-gcdump", metavar="PATH", help="that program, for comparison")
+    parser.add_argument("--dotnet-dump", metavar="PATH", help="that program, once for each core file")
     parser.add_argument("--output", metavar="FILE", help="keep the figures, as JSON or (.md) as a table")
     parser.add_argument("--render", action="store_true", help="put the figures of the newest version into README.md")
     parser.add_argument("--compare", nargs=2, metavar=("OLD", "NEW"), help="two files of figures")

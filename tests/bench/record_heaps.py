@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Recordings of living heaps for bench.py: of a service, and of the C# compiler with what it has made of generated sources.
+"""Recordings and core files of living heaps for bench.py: of a service, of the C# compiler with what it has made of generated sources, of objects
+that are made and linked in random order, and of the coffee shop of the guides.
 
-    record_heaps.py [--build DIR] [--objects 10000000] [--heaps service,compiler] FOLDER
+    record_heaps.py [--build DIR] [--objects 10000000] [--heaps service,compiler,random,shop] [--cores] FOLDER
 
-Writes FOLDER/service.nettrace and FOLDER/compiler.nettrace, about 530 MB for 10 million objects each, for `bench.py --input`.  Needs the .NET SDK, no
-network.  The programs run from a folder below /tmp, so that no path of this machine is in a recording; the recordings are not committed.
+Writes FOLDER/HEAP.nettrace, about 530 MB for 10 million objects, for `bench.py --input`, and with --cores FOLDER/HEAP.core of the same process.  Needs
+the .NET SDK, no network.  The programs run from a folder below /tmp, so that no path of this machine is in a recording; the recordings are not
+committed.
 """
 import argparse
 import os
@@ -15,23 +17,35 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OBJECTS_PER_FILE = 9600                  # of the compiler, as measured
+OBJECTS_PER_CUSTOMER = 10                # of the shop
 # heap -> program, its arguments for N objects
 HEAPS = {
     "service": ("HeapLab", lambda n: ["--service", str(n)]),
     "compiler": ("CompilerLab", lambda n: [str(max(1, n // OBJECTS_PER_FILE))]),
+    "random": ("RandomLab", lambda n: [str(n)]),
+    "shop": ("CoffeeShop", lambda n: [str(max(1, n // OBJECTS_PER_CUSTOMER))]),
 }
 
 
-def record(program, words, gcdumpc, output):
-    """One dump of PROGRAM once it has printed its line."""
+def createdump_of(pid):
+    """The program beside the runtime that process PID has loaded."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+        runtime = next(line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so"))
+    return os.path.join(os.path.dirname(runtime), "createdump")
+
+
+def record(program, words, gcdumpc, output, core):
+    """One dump of PROGRAM once it has printed its line, and the file CORE if it is not None."""
     target = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
                               env={**os.environ, "DOTNET_gcServer": "0"})
     try:
         if not target.stdout.readline():
             sys.exit(f"record_heaps.py: {os.path.basename(program)} ended with {target.wait()}")
-        subprocess.run([gcdumpc, "report", "--pid", str(target.pid), "--plain", "--strict", "--max-objects", str(1 << 31), "--save-trace",
-                        output + ".new", "-o", os.devnull], check=True)
+        subprocess.run([gcdumpc, "collect", "--pid", str(target.pid), "--plain", "--strict", "--max-objects", str(1 << 31), "--format", "nettrace",
+                        "-o", output + ".new"], check=True)
         os.replace(output + ".new", output)
+        if core:
+            subprocess.run([createdump_of(target.pid), "--withheap", "-f", core, str(target.pid)], check=True, stdout=subprocess.DEVNULL)
     finally:
         target.stdin.close()
         target.kill()
@@ -43,6 +57,7 @@ def main():
     parser.add_argument("--build", default="build", help="folder with gcdumpc; programs are built there, once")
     parser.add_argument("--objects", type=int, default=10000000, help="about this many objects in each heap")
     parser.add_argument("--heaps", default=",".join(HEAPS), help="which ones")
+    parser.add_argument("--cores", action="store_true", help="core files, too")
     parser.add_argument("folder")
     args = parser.parse_args()
     os.environ["GCDUMPC_BUILD"] = os.path.abspath(args.build)
@@ -57,7 +72,7 @@ def main():
             built = lab_programs.program(name, runtime, "built")
             shutil.copytree(os.path.dirname(built), os.path.join(neutral, "bin"))
             record(os.path.join(neutral, "bin", name), words(args.objects), os.path.join(args.build, "gcdumpc"),
-                   os.path.join(args.folder, heap + ".nettrace"))
+                   os.path.join(args.folder, heap + ".nettrace"), os.path.join(args.folder, heap + ".core") if args.cores else None)
 
 
 if __name__ == "__main__":

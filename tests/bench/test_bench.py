@@ -86,6 +86,30 @@ class Bench(unittest.TestCase):
         self.assertEqual(shown, ["`report`, 1 thread", "`report`, 2 threads"] if has else ["`report`"])
         self.assertTrue(os.path.exists(trace))
 
+    def test_a_core_file_beside_its_recording(self):
+        """It is compared with md5sum of the recording; dotnet-dump runs once.  A recording stands for the core file here."""
+        self.results()
+        with open(self.path(f"bench-{OBJECTS}.nettrace"), "rb") as f:
+            trace = f.read()
+        for name, content in (("lab.nettrace", trace[:5000]), ("lab.core", trace)):
+            with open(self.path(name), "wb") as f:
+                f.write(content)
+        with open(self.path("dump"), "w", encoding="utf-8") as f:
+            f.write(f'#!/bin/sh\necho "$*" >>{self.path("calls")}\n')
+        os.chmod(self.path("dump"), 0o755)
+        r = bench("--build", BUILD, "--input", self.path("lab.core"), "--commands", "report", "--runs", "3", "--dotnet-dump", self.path("dump"),
+                  "--dotnet-gcdump", self.path("theirs"), "--output", self.path("core.json"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        size, = bench_results.load(self.path("core.json"))["sizes"]
+        self.assertEqual((size["heap"], size["objects"], size["bytes"]), ("lab core", OBJECTS, len(trace)))
+        self.assertEqual([row["command"] for row in size["rows"]], ["md5sum", "cat", "report", "dotnet-dump dumpheap -stat"])
+        with open(self.path("calls"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), f"analyze {self.path('lab.core')} -c dumpheap -stat -c exit\n")
+        os.unlink(self.path("lab.nettrace"))     # the base is that file, and nothing else
+        r = bench("--build", BUILD, "--input", self.path("lab.core"), "--commands", "report", "--runs", "1")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("lab.nettrace", r.stderr)
+
     def test_unwritable_results_are_refused_before_measuring(self):
         path = self.changed(lambda r: r.update(version="9.9.9"), "other.json")
         r = bench("--build", BUILD, "--objects", "1000", "--output", path)

@@ -17,6 +17,7 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "NativeLab": os.path.join(HERE, "native_lab"), "RuntimeAsyncLab": os.path.join(HERE, "runtime_async_lab"),
            "CollectionLab": os.path.join(HERE, "collection_lab"),
            "CompilerLab": os.path.join(ROOT, "tests", "bench", "compiler"),
+           "RandomLab": os.path.join(ROOT, "tests", "bench", "random"),
            "CoffeeShop": os.path.join(ROOT, "tests", "shop"),
            "FieldLab": os.path.join(HERE, "field_lab"), "FieldLab.Base": os.path.join(HERE, "field_lab_base"),
            "FieldList": os.path.join(ROOT, "tests", "readers", "fields_cs"),
