@@ -10,6 +10,8 @@ import unittest
 ROOT = os.environ["GCDUMPC_SOURCE"]
 TRACE = os.path.join(ROOT, "traces", "net10-wks", "heap.nettrace.gz")
 CONSUMER = os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c")
+# One compilation of the library for both builds here: the compiler cache of a whole test run has or gets what its debug build compiles.
+CACHED_DEBUG = ["-DCMAKE_BUILD_TYPE=Debug", *(["-DCMAKE_C_COMPILER=gcc"] if shutil.which("gcc") else [])]
 
 
 def run(*args, **kw):
@@ -40,12 +42,16 @@ class Added(Project):
     """The parent project names no build type, makes no packages, and has neither libuv nor jansson in mind."""
     SOURCE = os.path.join(ROOT, "tests", "linkage", "subproject")
 
-    def test_it_configures_builds_and_changes_nothing_of_its_parent(self):
-        """With Ninja and clang where they are."""
-        options = (["-G", "Ninja"] if shutil.which("ninja") else []) + (["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else [])
-        said = self.configure(self.SOURCE, "work", *options)
+    def test_a_parent_without_a_build_type_keeps_none(self):
+        """With clang where it is; what it says of the sources is in the builds with sanitizers."""
+        said = self.configure(self.SOURCE, "work", *(["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else []))
         self.assertIn('build type "", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         self.assertNotIn("libuv", said)
+
+    def test_it_configures_builds_and_changes_nothing_of_its_parent(self):
+        """With Ninja where it is."""
+        said = self.configure(self.SOURCE, "work", *(["-G", "Ninja"] if shutil.which("ninja") else []), *CACHED_DEBUG)
+        self.assertIn('build type "Debug", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         run("cmake", "--build", self.path("work"), "-j2")
         for program in ("with_gcdumpc", "with_static"):
             self.assertIn("17646 objects", run(self.path("work", program), TRACE))
@@ -62,9 +68,7 @@ class Added(Project):
 class Alone(Project):
     def test_without_the_shared_library(self):
         """BUILD_SHARED_LIBS=OFF: find_package and pkg-config still have what they had, from the archive; a debug build, installed into a DESTDIR."""
-        # with gcc, the compiler cache of a whole test run has or gets what its debug build compiles
-        compiler = ["-DCMAKE_C_COMPILER=gcc"] if shutil.which("gcc") else []
-        self.configure(ROOT, "work", *compiler, "-DBUILD_SHARED_LIBS=OFF", "-DCMAKE_BUILD_TYPE=Debug", "-DGCDUMPC_PROGRAM=OFF", "-DBUILD_TESTING=OFF")
+        self.configure(ROOT, "work", *CACHED_DEBUG, "-DBUILD_SHARED_LIBS=OFF", "-DGCDUMPC_PROGRAM=OFF", "-DBUILD_TESTING=OFF")
         run("cmake", "--build", self.path("work"), "-j2")
         run("cmake", "--install", self.path("work"), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
         names = files(self.path("staged"))
