@@ -170,7 +170,7 @@ stage_sanitizers() {
         slow='^$'
     else
         export GCDUMPC_SWEEP_STRIDE=47 GCDUMPC_DAMAGE_CASES=50
-        slow='golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said)|unit/test_sql_plans|cli/test_(failing_calls|budget|hostile_stream|threads|usage|formats|sql|html|patterns|diff|report_views|retained_paths|summary)$'
+        slow='golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said)|unit/test_sql_plans|sweep/sweep_hostile|cli/test_(failing_calls|budget|hostile_stream|threads|usage|formats|sql|html|patterns|diff|report_views|retained_paths|summary)$'
     fi
     run_tests sanitizers sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' -E "$slow"
     unset GCDUMPC_SWEEP_STRIDE GCDUMPC_DAMAGE_CASES

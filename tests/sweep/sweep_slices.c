@@ -83,6 +83,13 @@ static const size_t larger[] = { 65,   100,  127,  128,  129,   255,   256,   25
                                  1000, 4095, 4096, 4097, 65535, 65536, 102401 };
 #define SIZES (64 + sizeof larger / sizeof *larger)
 
+/* With a stride every sixth size: builds with sanitizers need not show again that the digests are
+ * equal. */
+static size_t next_size(size_t k)
+{
+    return k + (sweep_stride() > 1 ? 6 : 1);
+}
+
 static size_t slice_at(size_t k)
 {
     return k < 64 ? k + 1 : larger[k - 64];
@@ -92,7 +99,7 @@ static void sweep_events(const char *name, const uint8_t *p, size_t n, struct ta
 {
     struct digest whole = digest_events(p, n, n);
     assert_true(whole.events > 15);
-    for (size_t k = 0; k < SIZES; k++) {
+    for (size_t k = 0; k < SIZES; k = next_size(k)) {
         struct digest d = digest_events(p, n, slice_at(k));
         if (d.st != whole.st || d.events != whole.events || d.hash != whole.hash)
             tally_complain(t, "%s, slices of %zu: %" PRIu64 " of %" PRIu64 " events, %s", name,
