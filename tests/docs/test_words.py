@@ -1,4 +1,5 @@
 """The guides in tools/doc are readable: short sentences, words in the dictionary or in words.txt, lines that are not too long."""
+import glob
 import os
 import re
 import shutil
@@ -20,6 +21,13 @@ NO_MISTAKES = ("statics,atleast,crate,nd,tring,reprot,ofmodule,iif,tre,rovider,p
 
 def documents():
     return ["README.md"] + guides()
+
+
+def every_document():
+    for path in glob.glob(os.path.join(SOURCE, "**", "*.md"), recursive=True) + glob.glob(os.path.join(SOURCE, ".github", "*.md")):
+        name = os.path.relpath(path, SOURCE)
+        if not name.startswith("build") and "node_modules" not in name:
+            yield name
 
 
 def prose(text):
@@ -54,10 +62,11 @@ class Words(unittest.TestCase):
                          [3, 50, 2, 2])
 
     def test_columns(self):
-        for name in documents():
+        """Lines of all documents fit, not only those of the guides."""
+        for name in every_document():
             text = re.sub(r"(?ms)^```.*?^```$", lambda fence: "\n" * fence[0].count("\n"), read(name))
             for number, line in enumerate(text.split("\n"), 1):
-                if not line.startswith(("|", "    ")) and "](" not in line:
+                if not re.match(r" *\||    ", line) and "](" not in line:
                     self.assertLessEqual(len(line), COLUMNS, f"{name}:{number}")
 
     @unittest.skipUnless(shutil.which("aspell"), "aspell is missing (Debian: aspell, aspell-en)")
