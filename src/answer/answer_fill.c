@@ -31,7 +31,11 @@ struct counting {
     uint32_t *above;            /* [nodes] the program's object of another type that holds it */
     uint32_t *count;            /* [nodes] objects of one type that it holds; 0 between types */
     struct answer_fill *owners; /* [types] of one type of elements; empty between types */
+    uint8_t *slot;              /* [types] its number among the most numerous, else NO_SLOT */
+    uint32_t *held; /* [held_count] what holds their objects, one type after the other */
+    size_t held_count, begin[ANSWER_FILLS + 1];
 };
+#define NO_SLOT UINT8_MAX
 
 static bool is_owner(const struct counting *c, uint32_t type)
 {
@@ -83,25 +87,57 @@ static void add_owner(struct answer_fill *f, uint32_t count)
     f->full += count == f->most;
 }
 
-/* The owners of the type that holds most objects of ELEMENT; *RET_OWNER: that type. */
-static struct answer_fill count_one(struct counting *c, uint32_t element, uint32_t *ret_owner)
+/* Puts what holds the objects of the N types ELEMENTS beside each other, so that each type is
+ * counted without looking at all nodes. */
+static gcd_status list_held(struct counting *c, const uint32_t *elements, size_t n,
+                            struct gcd_error *err)
+{
+    size_t next[ANSWER_FILLS] = { 0 };
+    memset(c->slot, NO_SLOT, c->types);
+    for (size_t i = 0; i < n; i++)
+        c->slot[elements[i]] = (uint8_t)i;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t node = 0; node < c->nodes; node++) {
+            uint8_t slot = c->slot[gcd_graph_node_type(c->g, node)];
+            if (slot == NO_SLOT || c->above[node] == GCD_NODE_NONE)
+                continue;
+            if (pass == 1)
+                c->held[next[slot]] = c->above[node];
+            next[slot]++;
+        }
+        if (pass == 1)
+            break;
+        for (size_t i = 0; i < n; i++) {
+            c->begin[i + 1] = c->begin[i] + next[i];
+            next[i] = c->begin[i];
+        }
+        c->held_count = c->begin[n];
+        c->held = gcd_mem_new_array(&c->alloc, c->held_count + 1, sizeof *c->held);
+        if (c->held == NULL)
+            return gcd_fail_nomem(err, "counting what each owner holds");
+    }
+    return GCD_OK;
+}
+
+/* The owners of the type that holds most objects of element number SLOT; *RET_OWNER: that type. */
+static struct answer_fill count_one(struct counting *c, size_t slot, uint32_t *ret_owner)
 {
     struct answer_fill most = { .owners = 0 };
-    for (uint32_t node = 0; node < c->nodes; node++)
-        if (gcd_graph_node_type(c->g, node) == element && c->above[node] != GCD_NODE_NONE)
-            c->count[c->above[node]]++;
-    for (uint32_t node = 0; node < c->nodes; node++) {
-        if (c->count[node] > 0)
-            add_owner(&c->owners[gcd_graph_node_type(c->g, node)], c->count[node]);
-        c->count[node] = 0;
-    }
-    for (uint32_t i = 0; i < c->types; i++) {
-        if (c->owners[i].elements > most.elements) {
-            most = c->owners[i];
-            *ret_owner = i;
+    const uint32_t *held = c->held + c->begin[slot], *end = c->held + c->begin[slot + 1];
+    for (const uint32_t *p = held; p < end; p++)
+        c->count[*p]++;
+    for (const uint32_t *p = held; p < end; p++) {
+        struct answer_fill *f = &c->owners[gcd_graph_node_type(c->g, *p)];
+        if (c->count[*p] > 0)
+            add_owner(f, c->count[*p]);
+        c->count[*p] = 0;
+        if (f->elements > most.elements) {
+            most = *f;
+            *ret_owner = gcd_graph_node_type(c->g, *p);
         }
-        c->owners[i] = (struct answer_fill){ .owners = 0 };
     }
+    for (const uint32_t *p = held; p < end; p++)
+        c->owners[gcd_graph_node_type(c->g, *p)] = (struct answer_fill){ .owners = 0 };
     return most;
 }
 
@@ -110,16 +146,18 @@ static gcd_status count_all(struct counting *c, const struct gcd_names *names,
 {
     uint32_t elements[ANSWER_FILLS], owner = 0;
     size_t n = most_numerous(c, elements);
+    if (n == 0)
+        return GCD_OK;
     c->above = gcd_mem_new_array(&c->alloc, c->nodes, sizeof *c->above);
     c->count = gcd_mem_new_array(&c->alloc, c->nodes, sizeof *c->count);
     c->owners = gcd_mem_new_array(&c->alloc, c->types, sizeof *c->owners);
-    if (n == 0)
-        return GCD_OK;
-    if (c->above == NULL || c->count == NULL || c->owners == NULL)
+    c->slot = gcd_mem_new_array(&c->alloc, c->types, sizeof *c->slot);
+    if (c->above == NULL || c->count == NULL || c->owners == NULL || c->slot == NULL)
         return gcd_fail_nomem(err, "counting what each owner holds");
     find_above(c);
+    GCD_TRY(list_held(c, elements, n, err));
     for (size_t i = 0; i < n; i++) {
-        struct answer_fill f = count_one(c, elements[i], &owner);
+        struct answer_fill f = count_one(c, i, &owner);
         if (f.owners < FEWEST_OWNERS)
             continue;
         const char *of = gcd_names_plain(names, owner), *in = gcd_names_plain(names, elements[i]);
@@ -143,6 +181,8 @@ gcd_status answer_fills_count(struct gcd_session *s, struct answer_fills *ret,
     gcd_mem_free(&c.alloc, c.above, c.nodes * sizeof *c.above);
     gcd_mem_free(&c.alloc, c.count, c.nodes * sizeof *c.count);
     gcd_mem_free(&c.alloc, c.owners, c.types * sizeof *c.owners);
+    gcd_mem_free(&c.alloc, c.slot, c.types * sizeof *c.slot);
+    gcd_mem_free(&c.alloc, c.held, (c.held_count + 1) * sizeof *c.held);
     return st;
 }
 
