@@ -216,7 +216,7 @@ large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be ful
 
 # -- two dumps, and many owners -------------------------------------------------------------------------------------------------------
 growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"Look in Shop\.ChatHall\.Room for what adds")
-steady("growth-moved", "No suspect has grown")
+growing("growth-moved", r"\(4[89]\d\.\d KiB", never=[r"\d MiB\)"])
 steady("growth-filling", "None of the 2,9..|3,000", "more than 8", "fill up to a limit")
 only("one-full-channel", "Only 1 of 12 Newsletter.Subscriber", "20,000", r"Newsletter\.Issue")
 large("few-in-each", "12,000 Clubs.Member in 60 Clubs.Club|12,000 Clubs.Member", "60 Clubs.Club", "about 6 Clubs.Visit", "If all of it is needed, nothing is wrong")
@@ -228,7 +228,7 @@ def _growth_problems(expectation, said):
     if expectation.what == "steady":
         return [f"has grown: {g['sentence']}" for g in grown] + _problems(expectation, {"sentence": said.get("headline") or "", "advice": None})
     each = [_problems(expectation, {**g, "sentence": f"{g['sentence']} {g.get('grown') or ''}"}) for g in grown]
-    return min(each, key=len, default=["nothing has grown"])
+    return min(each, key=len, default=["nothing has grown"]) + _never(expectation, grown)
 
 
 def problems(expectation, said):

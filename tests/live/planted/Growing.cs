@@ -33,11 +33,12 @@ public sealed class ChatHall
     }
 }
 
-/// <summary>Letters are in a tray and in the archive; once they are answered, in the archive only.</summary>
+/// <summary>Letters are in a tray and in the archive; once they are answered, in the archive only.  Meanwhile a catalogue of stamps is loaded.</summary>
 public sealed class LetterDesk
 {
     public static readonly LetterDesk Instance = new();
     readonly List<Letter> _tray = new(), _archive = new();
+    byte[]? _stamps;
 
     public sealed record Letter(int Number, byte[] Scan);
 
@@ -53,6 +54,7 @@ public sealed class LetterDesk
         {
             Instance._tray.Clear();
             Instance._archive.Add(new Letter(5_000, new byte[500]));
+            Instance._stamps = new byte[500_000];
         };
         return null;
     }
