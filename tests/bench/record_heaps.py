@@ -27,13 +27,6 @@ HEAPS = {
 }
 
 
-def createdump_of(pid):
-    """The program beside the runtime that process PID has loaded."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
-        runtime = next(line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so"))
-    return os.path.join(os.path.dirname(runtime), "createdump")
-
-
 def record(program, words, gcdumpc, output, core):
     """One dump of PROGRAM once it has printed its line, and the file CORE if it is not None."""
     target = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
@@ -45,6 +38,7 @@ def record(program, words, gcdumpc, output, core):
                         "-o", output + ".new"], check=True)
         os.replace(output + ".new", output)
         if core:
+            from live_support import createdump_of       # main has set what it reads
             subprocess.run([createdump_of(target.pid), "--withheap", "-f", core, str(target.pid)], check=True, stdout=subprocess.DEVNULL)
     finally:
         target.stdin.close()

@@ -35,6 +35,14 @@ def guides():
     return sorted(glob.glob("tools/doc/*.md", root_dir=SOURCE))
 
 
+def every_document():
+    """All, also those in folders."""
+    for path in glob.glob(os.path.join(SOURCE, "**", "*.md"), recursive=True) + glob.glob(os.path.join(SOURCE, ".github", "*.md")):
+        name = os.path.relpath(path, SOURCE)
+        if not name.startswith("build") and "node_modules" not in name:
+            yield name
+
+
 def with_commands():
     return ["README.md"] + [path for path in guides() if "\n    $ " in read(path)]
 

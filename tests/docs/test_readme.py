@@ -2,7 +2,6 @@
 
 test_guides compares what the commands in it print.
 """
-import glob
 import os
 import re
 import shlex
@@ -15,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 
-from documents import COLUMNS, SCRIPTS, SOURCE, Folder, commands, guides, is_live, read      # noqa: E402
+from documents import COLUMNS, SCRIPTS, SOURCE, Folder, commands, every_document, guides, is_live, read      # noqa: E402
 from cli_support import BUILD, COMMANDS, PROGRAM, SANITIZED, main       # noqa: E402
 
 MOST_LINES = 120
@@ -71,20 +70,14 @@ class Scripts(unittest.TestCase):
 
 
 class Text(unittest.TestCase):
-    def documents(self):
-        for path in glob.glob(os.path.join(SOURCE, "**", "*.md"), recursive=True):
-            name = os.path.relpath(path, SOURCE)
-            if not name.startswith("build") and "node_modules" not in name:
-                yield name, read(name)
-
     def test_length(self):
         lines = read("README.md").splitlines()
         self.assertLessEqual(len(lines), MOST_LINES)
         self.assertLessEqual(max(len(line.removeprefix("    ")) for line in lines), COLUMNS)     # outputs are indented
 
     def test_links(self):
-        for name, text in self.documents():
-            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        for name in every_document():
+            for target in re.findall(r"\]\(([^)\s]+)\)", read(name)):
                 path, _, part = target.partition("#")
                 if "://" in path or path.startswith("mailto:"):
                     continue

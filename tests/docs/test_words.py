@@ -1,5 +1,4 @@
 """The guides in tools/doc are readable: short sentences, words in the dictionary or in words.txt, lines that are not too long."""
-import glob
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 
-from documents import COLUMNS, SOURCE, guides, read      # noqa: E402
+from documents import COLUMNS, SOURCE, every_document, guides, read      # noqa: E402
 from cli_support import main                     # noqa: E402
 
 MEDIAN_WORDS, MOST_WORDS = 18, 40        # of a sentence
@@ -21,13 +20,6 @@ NO_MISTAKES = ("statics,atleast,crate,nd,tring,reprot,ofmodule,iif,tre,rovider,p
 
 def documents():
     return ["README.md"] + guides()
-
-
-def every_document():
-    for path in glob.glob(os.path.join(SOURCE, "**", "*.md"), recursive=True) + glob.glob(os.path.join(SOURCE, ".github", "*.md")):
-        name = os.path.relpath(path, SOURCE)
-        if not name.startswith("build") and "node_modules" not in name:
-            yield name
 
 
 def prose(text):

@@ -105,6 +105,13 @@ def heaplab(runtime=None):
     return os.path.join(CACHE, name, "bin", "HeapLab")
 
 
+def createdump_of(pid):
+    """Path of the program beside the runtime that process PID has loaded; a program that is one file has none there."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+        runtime = next((line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so")), "")
+    return os.path.join(os.path.dirname(runtime), "createdump")
+
+
 @functools.cache
 def dotnet_tool(name):
     """Path of a Microsoft diagnostics tool from NuGet."""

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import unittest
 
-from live_support import RUNTIMES, LiveTest, Process, check_counts, heaplab, main, need, own_runtime, wait_for_frames
+from live_support import RUNTIMES, LiveTest, Process, check_counts, createdump_of, heaplab, main, need, own_runtime, wait_for_frames
 
 ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
 SERVER = {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}
@@ -21,9 +21,7 @@ DYNAMIC = ("HeapLab.<b>\"&'</b>", "HeapLab.\U0001f600")
 
 def createdump(test, target, name, *options):
     """A core file of TARGET by the program beside the runtime that it has loaded."""
-    with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
-        runtime = next((line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so")), "")
-    program = os.path.join(os.path.dirname(runtime), "createdump")
+    program = createdump_of(target.pid)
     if not os.path.exists(program):
         test.skipTest("this runtime has no createdump")
     r = subprocess.run([program, *options, "-f", test.path(name), str(target.pid)], capture_output=True, text=True, check=False)
