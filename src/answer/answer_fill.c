@@ -32,8 +32,9 @@ struct counting {
     uint32_t *count;            /* [nodes] objects of one type that it holds; 0 between types */
     struct answer_fill *owners; /* [types] of one type of elements; empty between types */
     uint8_t *slot;              /* [types] its number among the most numerous, else NO_SLOT */
-    uint32_t *held; /* [held_count] what holds their objects, one type after the other */
-    size_t held_count, begin[ANSWER_FILLS + 1];
+    uint32_t *held; /* [held_count] what holds their objects, one type after the other, */
+    size_t held_count,
+        begin[ANSWER_FILLS + 1]; /* those of number I from BEGIN[I] to BEGIN[I + 1] */
 };
 #define NO_SLOT UINT8_MAX
 
@@ -87,35 +88,36 @@ static void add_owner(struct answer_fill *f, uint32_t count)
     f->full += count == f->most;
 }
 
+/* The number of the type of NODE, if a program's object holds it. */
+static uint8_t slot_of(const struct counting *c, uint32_t node)
+{
+    return c->above[node] != GCD_NODE_NONE ? c->slot[gcd_graph_node_type(c->g, node)] : NO_SLOT;
+}
+
 /* Puts what holds the objects of the N types ELEMENTS beside each other, so that each type is
  * counted without looking at all nodes. */
 static gcd_status list_held(struct counting *c, const uint32_t *elements, size_t n,
                             struct gcd_error *err)
 {
-    size_t next[ANSWER_FILLS] = { 0 };
+    size_t next[ANSWER_FILLS];
+    uint8_t slot;
     memset(c->slot, NO_SLOT, c->types);
     for (size_t i = 0; i < n; i++)
         c->slot[elements[i]] = (uint8_t)i;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t node = 0; node < c->nodes; node++) {
-            uint8_t slot = c->slot[gcd_graph_node_type(c->g, node)];
-            if (slot == NO_SLOT || c->above[node] == GCD_NODE_NONE)
-                continue;
-            if (pass == 1)
-                c->held[next[slot]] = c->above[node];
-            next[slot]++;
-        }
-        if (pass == 1)
-            break;
-        for (size_t i = 0; i < n; i++) {
-            c->begin[i + 1] = c->begin[i] + next[i];
-            next[i] = c->begin[i];
-        }
-        c->held_count = c->begin[n];
-        c->held = gcd_mem_new_array(&c->alloc, c->held_count + 1, sizeof *c->held);
-        if (c->held == NULL)
-            return gcd_fail_nomem(err, "counting what each owner holds");
+    for (uint32_t node = 0; node < c->nodes; node++)
+        if ((slot = slot_of(c, node)) != NO_SLOT)
+            c->begin[slot + 1]++;
+    for (size_t i = 0; i < n; i++) {
+        next[i] = c->begin[i];
+        c->begin[i + 1] += c->begin[i];
     }
+    c->held_count = c->begin[n];
+    c->held = gcd_mem_new_array(&c->alloc, c->held_count + 1, sizeof *c->held);
+    if (c->held == NULL)
+        return gcd_fail_nomem(err, "counting what each owner holds");
+    for (uint32_t node = 0; node < c->nodes; node++)
+        if ((slot = slot_of(c, node)) != NO_SLOT)
+            c->held[next[slot]++] = c->above[node];
     return GCD_OK;
 }
 
@@ -169,10 +171,10 @@ static gcd_status count_all(struct counting *c, const struct gcd_names *names,
     return GCD_OK;
 }
 
-gcd_status answer_fills_count(struct gcd_session *s, struct answer_fills *ret,
-                              struct gcd_error *err)
+gcd_status answer_fills_count(struct gcd_session *s, const struct gcd_alloc *alloc,
+                              struct answer_fills *ret, struct gcd_error *err)
 {
-    struct counting c = { .g = gcd_session_graph(s), .alloc = gcd_alloc_or_default(NULL) };
+    struct counting c = { .g = gcd_session_graph(s), .alloc = *alloc };
     c.nodes = gcd_graph_node_count(c.g);
     c.types = (uint32_t)gcd_graph_summary(c.g)->type_count;
     GCD_TRY(gcd_session_dominators(s, NULL, &c.d, err));

@@ -126,8 +126,8 @@ static gcd_status add_types(struct answer_older *o, const struct gcd_session *s,
 /* Adds the paths of S, unless some of its roots are a guess: then O has none. */
 static gcd_status add_paths(struct answer_older *o, struct gcd_session *s, struct gcd_error *err)
 {
-    struct answer_of_tree of = { .session = s, .names = gcd_session_names(s) };
-    struct gcd_merged_tree_options options = { .paths = NULL };
+    struct answer_of_tree of = { .session = s, .names = gcd_session_names(s), .alloc = &o->alloc };
+    struct gcd_merged_tree_options options = { .context.alloc = &o->alloc };
     struct gcd_merged_tree *tree = NULL;
     if (o->paths == NULL)
         return GCD_OK;
@@ -187,23 +187,24 @@ static uint64_t own_bytes_of(const struct gcd_suspects *s)
 }
 
 gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects *suspects,
-                            bool paths, struct answer_older **ret, struct gcd_error *err)
+                            bool paths, const struct gcd_alloc *alloc, struct answer_older **ret,
+                            struct gcd_error *err)
 {
-    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    struct answer_older *o = *ret = gcd_mem_new(&alloc, sizeof *o);
+    struct gcd_alloc used = gcd_alloc_or_default(alloc);
+    struct answer_older *o = *ret = gcd_mem_new(&used, sizeof *o);
     if (o == NULL)
         return gcd_fail_nomem(err, "comparing suspects");
-    o->alloc = alloc;
+    o->alloc = used;
     for (int i = 0; i < 2; i++)
         gcd_textpool_init(&o->fills[i].text, &o->alloc, FILL_TEXT_BYTES_MAX);
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
     o->own_bytes[0] = own_bytes_of(suspects);
     o->complete[0] = !gcd_suspects_lack_references(suspects);
-    GCD_TRY(gcd_diff_new(NULL, &o->types, err));
+    GCD_TRY(gcd_diff_new(&o->alloc, &o->types, err));
     GCD_TRY(add_types(o, older, err));
-    GCD_TRY(answer_fills_count(older, &o->fills[0], err));
+    GCD_TRY(answer_fills_count(older, &o->alloc, &o->fills[0], err));
     if (paths)
-        GCD_TRY(gcd_tree_diff_new(NULL, &o->paths, err));
+        GCD_TRY(gcd_tree_diff_new(&o->alloc, &o->paths, err));
     GCD_TRY(add_paths(o, older, err));
     for (size_t i = 0; i < gcd_suspects_count(suspects); i++)
         GCD_TRY(add_place(o, gcd_suspects_get(suspects, i), err));
@@ -386,7 +387,7 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
     }
     if (paths == NULL || !answer_come_find(paths, o->types, o->own_bytes, &o->come))
         return GCD_OK;
-    GCD_TRY(answer_fills_count(newer, &o->fills[1], err));
+    GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
     o->limited = answer_fills_limited(&o->fills[0], &o->fills[1], &o->come);
     return GCD_OK;
 }

@@ -290,9 +290,9 @@ struct answer_fills {
     size_t count;
     struct gcd_textpool text;
 };
-/* Counts the most numerous types of S.  RET: with its pool, and empty. */
-gcd_status answer_fills_count(struct gcd_session *s, struct answer_fills *ret,
-                              struct gcd_error *err);
+/* Counts the most numerous types of S, with memory of ALLOC.  RET: with its pool, and empty. */
+gcd_status answer_fills_count(struct gcd_session *s, const struct gcd_alloc *alloc,
+                              struct answer_fills *ret, struct gcd_error *err);
 /* Have its owners no more of what has COME than the fullest of them had before, and many as much?
  * NULL: no. */
 const struct answer_fill *answer_fills_limited(const struct answer_fills *before,
@@ -308,10 +308,11 @@ const struct answer_fill *answer_fills_limited(const struct answer_fills *before
 
 /* What is kept of an older dump: its suspects by kind and place, its types, and its paths. */
 struct answer_older;
-/* Copies what it needs; SUSPECTS: of OLDER.  PATHS: keeps them, too; else the caller compares them.
- * Free *RET in any case. */
+/* Copies what it needs, with memory of ALLOC (NULL = malloc), as the heaps are compared; SUSPECTS:
+ * of OLDER.  PATHS: keeps them, too; else the caller compares them.  Free *RET in any case. */
 gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects *suspects,
-                            bool paths, struct answer_older **ret, struct gcd_error *err);
+                            bool paths, const struct gcd_alloc *alloc, struct answer_older **ret,
+                            struct gcd_error *err);
 void answer_older_free(struct answer_older *o);
 /* Adds the newer dump, once, before the functions below.  PATHS: compared by the caller, or NULL;
  * they must outlive O. */

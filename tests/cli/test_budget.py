@@ -60,6 +60,7 @@ class Budget(CliTest):
         self.same("paths", self.old, "--type", "System.Byte*")
         self.same("paths", self.old, "--object", "5")
         self.same("leaks", self.old)
+        self.same("leaks", self.old, self.new)
         self.same("diff", self.old, self.new, "--retained")
         self.same("diff", self.old, self.new, "--paths")
         self.same("trend", self.old, self.new, "--retained")
@@ -128,7 +129,7 @@ class Budget(CliTest):
     @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
     def test_anonymous_memory(self):
         """Only the allocator enforces the budget, so it holds for all commands and any number of threads."""
-        for words in (("retained",), ("leaks",), ("paths", "--type", "*"), ("report", "--retained"), ("convert", "--format", "v8", "-o", "/dev/null"),
+        for words in (("retained",), ("leaks",), ("leaks", self.large), ("paths", "--type", "*"), ("report", "--retained"), ("convert", "--format", "v8", "-o", "/dev/null"),
                       ("convert", "--format", "html", "-o", "/dev/null")):
             with self.subTest(words):
                 self.assertLessEqual(self.anonymous(*words, self.huge, "--threads", "2", *self.budget()), 16 + 8)

@@ -504,7 +504,8 @@ static enum cli_exit read_older(struct leaks *l, const struct cli_args *args)
     enum cli_exit e = cli_open_session(&one, CLI_NEED_LEAKS, &d);
     if (e == CLI_DONE && gcd_session_suspects(d.session, &looking, &found, &err) != GCD_OK)
         e = cli_fail(d.subject, &err);
-    if (e == CLI_DONE && answer_older_new(d.session, found, true, &l->older, &err) != GCD_OK)
+    if (e == CLI_DONE &&
+        answer_older_new(d.session, found, true, cli_alloc(), &l->older, &err) != GCD_OK)
         e = cli_fail(d.subject, &err);
     if (e == CLI_DONE) {
         cli_progress_end();

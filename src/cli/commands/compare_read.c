@@ -408,7 +408,7 @@ static enum cli_exit keep_suspects(struct reading *r, const struct cli_args *arg
     gcd_status st = gcd_session_suspects(r->d.session, &looking, &found, &err);
     if (st == GCD_OK) {
         answer_older_free(r->c->older);
-        st = answer_older_new(r->d.session, found, false, &r->c->older, &err);
+        st = answer_older_new(r->d.session, found, false, cli_alloc(), &r->c->older, &err);
     }
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }

@@ -4,6 +4,7 @@
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "input/memory.h"
 #include "mcp/mcp_call.h"
 #include "output/json_out.h"
 
@@ -74,7 +75,7 @@ static gcd_status find_grown(struct mcp_call *c, struct gcd_session *older, stru
         st = gcd_session_suspects_from(newer, &looking, ANSWER_GROWN_SHARE, ANSWER_GROWN_BYTES,
                                        &g->now, err);
     if (st == GCD_OK)
-        st = answer_older_new(older, g->before, true, &g->older, err);
+        st = answer_older_new(older, g->before, true, cli_alloc(), &g->older, err);
     return st == GCD_OK ? answer_older_match(g->older, newer, g->now, NULL, err) : st;
 }
 
