@@ -19,7 +19,10 @@ ATTACHED = ("concurrent-dictionary", "timer", "service-provider")    # also with
 
 def _example(word):
     """A text that the regular expression WORD of the table matches."""
-    return re.sub(r"\[(.).\]", r"\1", word.replace(".*", " ").replace("s?", "").replace("(is|are)", "are").replace("\\", ""))
+    plain = word.replace(r"\d", "7").replace(".*", " ").replace("s?", "").replace("(is|are)", "are").replace("\\", "")
+    example = re.sub(r"\[(.).\]", r"\1", plain)
+    assert re.search(word, example), f"no example of {word}"
+    return example
 
 
 class Planted(LiveTest):
