@@ -33,7 +33,7 @@
 /* With so large a part of the heap its growth must be explained. */
 #define SAID_GROWTH 20u
 
-/* Names of ANSWER_FILLS pairs of types are shorter. */
+/* Names of GCD_OWNER_FILLS_MAX pairs of types are shorter. */
 #define FILL_TEXT_BYTES_MAX (UINT64_C(64) << 20)
 
 static const struct answer_column growth_columns[] = {
@@ -551,30 +551,29 @@ static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BY
     (void)snprintf(ret, ANSWER_COME_BYTES,
                    "No suspect has grown between the two dumps. %.900s. None of the %s %.400s has "
                    "more than %s %.400s, as before, and %s have so many: they fill up to a limit.",
-                   come, GCD_DIGITS(o->limited->owners),
+                   come, GCD_DIGITS(o->limited->counts.owners),
                    gcd_async_step_name(o->limited->owner, false, false, owner),
-                   GCD_DIGITS(o->limited->most),
+                   GCD_DIGITS(o->limited->counts.most),
                    gcd_async_step_name(o->limited->element, false, false, element),
-                   GCD_DIGITS(o->limited->full));
+                   GCD_DIGITS(o->limited->counts.full));
     return ret;
 }
 
-/* The sentence for no suspect that has grown. */
-static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
+/* The sentence for a heap that has grown, but no suspect in it; NULL = nothing to say. */
+static const char *grown_without(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
 {
-    static const char nothing[] = "No suspect has grown between the two dumps.";
     char all[GCD_TEXT_SIZE_BYTES], one[GCD_TEXT_SIZE_BYTES];
     uint64_t grown = more(o->own_bytes[0], o->own_bytes[1]);
     if (!o->complete[0] || !o->complete[1])
-        return "No suspect has grown in what has arrived of the two dumps; not all has.";
+        return NULL;
     if (o->limited != NULL)
         return filling(o, ret);
     if (grown < o->own_bytes[0] / SAID_GROWTH || gcd_diff_row_count(o->types) == 0 ||
         grown < ANSWER_GROWN_BYTES)
-        return nothing;
+        return NULL;
     const struct gcd_diff_row *row = gcd_diff_row(o->types, 0);
     if (row->sums[1].bytes <= row->sums[0].bytes)
-        return nothing;
+        return NULL;
     (void)snprintf(ret, ANSWER_COME_BYTES,
                    "The heap has grown by %s, of which no suspect explains much. Most are %.400s: "
                    "%s -> %s, +%s. gcdumpc diff --paths shows what holds what has come.",
@@ -582,6 +581,17 @@ static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_
                    GCD_DIGITS(row->sums[1].objects),
                    gcd_text_size(row->sums[1].bytes - row->sums[0].bytes, one));
     return ret;
+}
+
+/* The sentence for no suspect that has grown. */
+static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
+{
+    const char *said = grown_without(o, ret);
+    if (said != NULL)
+        return said;
+    return o->complete[0] && o->complete[1]
+               ? "No suspect has grown between the two dumps."
+               : "No suspect has grown in what has arrived of the two dumps; not all has.";
 }
 
 struct answer *answer_growth_said(const struct answer_older *o)
@@ -607,6 +617,30 @@ struct answer *answer_growth_said(const struct answer_older *o)
     answer_count(a, "bytes", o->come.bytes);
     answer_share(a, "growth_share", (uint64_t)(o->come.share * 10000 + 0.5), 10000);
     return a;
+}
+
+gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_COME_BYTES],
+                              bool *ret_any, struct gcd_error *err)
+{
+    const struct answer_older *o = of->older;
+    size_t worth;
+    const size_t *order = answer_order_by_growth(o, &worth);
+    *ret_any = true;
+    if (is_unexplained(o)) {
+        (void)answer_come_text(&o->come, ret);
+        return GCD_OK;
+    }
+    if (worth == 0) {
+        *ret_any = grown_without(o, ret) != NULL;
+        return GCD_OK;
+    }
+    struct answer *a = answer_new(NULL, &answer_suspects_shape);
+    answer_row(a);
+    answer_suspect_growth(a, of, gcd_suspects_get(of->suspects, order[0]));
+    if (a != NULL)
+        (void)snprintf(ret, ANSWER_COME_BYTES, "%s", answer_find(a, 0, "grown")->text);
+    answer_free(a);
+    return a != NULL ? GCD_OK : gcd_fail_nomem(err, "comparing suspects");
 }
 
 bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspect *s)

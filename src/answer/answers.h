@@ -15,6 +15,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/owner_fills.h>
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/type_names.h>
@@ -277,16 +278,14 @@ const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_C
 
 /* ---- answer_fill.c: owners that fill up to a limit ---- */
 
-/* How many objects of one type each owner has: the class of the program that has most of them. */
+/* How many objects of one type each owner has: gcd_owner_fills, with names that outlive the dump.
+ */
 struct answer_fill {
     const char *owner, *element;
-    uint64_t owners, elements; /* the owners that have any, and what they have */
-    uint32_t most;             /* one has so many, */
-    uint64_t full;             /* and so have these */
+    struct gcd_owner_fill counts;
 };
-#define ANSWER_FILLS 16u
 struct answer_fills {
-    struct answer_fill fills[ANSWER_FILLS];
+    struct answer_fill fills[GCD_OWNER_FILLS_MAX];
     size_t count;
     struct gcd_textpool text;
 };
@@ -331,6 +330,15 @@ bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspec
  */
 extern const struct answer_shape answer_growth_shape;
 struct answer *answer_growth_said(const struct answer_older *o);
+
+/*
+ * What leaks says first of two dumps, in one line: how the suspect has grown that has grown most,
+ * what has come, or what fills up to a limit.  *RET_ANY false: none of it.  OF: as for
+ * answer_suspect_growth, with "suspects".
+ */
+struct answer_of_suspects;
+gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_COME_BYTES],
+                              bool *ret_any, struct gcd_error *err);
 
 /* ---- answer_suspects.c ---- */
 

@@ -140,7 +140,7 @@ class Budget(CliTest):
         if SANITIZED:
             self.skipTest("sanitizers take memory of their own")
         commands = {"graph": ("convert", "--format", "gcdump", "-o", "/dev/null"), "retained": ("retained",), "paths": ("paths", "--type", "*"),
-                    "leaks": ("leaks",), "page": ("convert", "--format", "html", "-o", "/dev/null"), "diff": ("diff", "--paths", self.new)}
+                    "leaks": ("leaks",), "page": ("convert", "--format", "html", "-o", "/dev/null"), "diff": ("diff", "--paths", "--max-memory", "8G", self.new)}
         for recording in (self.old, self.huge):
             needs = json.loads(self.run_long("info", recording, "--json").out)["memory"]
             self.assertEqual(set(needs), set(commands))

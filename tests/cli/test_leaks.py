@@ -41,6 +41,16 @@ def rooms(messages, of="Chat.Message", rooms=40, each=40):
     return heap(objects, [("registry", "s_registry")])[0]
 
 
+def accounts(entries):
+    """Accounts of one bank, with so many entries each."""
+    objects = {"bank": ("Bank.Branch", 24, ["all"]), "all": ("Bank.Account[]", 24 + 8 * len(entries), [f"a{i}" for i in range(len(entries))])}
+    for i, n in enumerate(entries):
+        objects[f"a{i}"] = ("Bank.Account", 24, [f"list{i}"])
+        objects[f"list{i}"] = ("Bank.Entry[]", 24 + 8 * n, [f"e{i}.{k}" for k in range(n)])
+        objects |= {f"e{i}.{k}": ("Bank.Entry", 40, []) for k in range(n)}
+    return heap(objects, [("bank", "s_bank")])[0]
+
+
 def catalogue(articles, found, each=500, texts=0):
     """Articles in a store, some of which a search result holds, too; and other texts."""
     objects = {"store": ("Shop.Store", 24, ["list"]), "list": ("System.Collections.Generic.List`1[Shop.Article]", 32, ["all"]),
@@ -168,11 +178,28 @@ class Leaks(CliTest):
         self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
 
     def grown(self, old, new):
-        """What leaks says of two dumps: the text after the sizes, and the same in JSON."""
+        """What leaks says of two dumps: the text after the sizes, and the same in JSON.  What diff begins with is never anything else."""
         self.put("old", old)
         self.put("new", new)
         text = " ".join(self.done("leaks", "old", "new").text.split())
-        return re.sub(r"^The heap had [^,]*, and has [\d.]+ [KM]iB\. ", "", text), self.json("old", "new")
+        got = self.json("old", "new")
+        said = got["headline"] if got["headline"] != "No suspect has grown between the two dumps." else None
+        for words in ((), ("--paths",)):
+            line = self.done("diff", "old", "new", *words).text.split("\n")[0]
+            self.assertEqual(None if line.startswith("Dump ") else line, said and said.removesuffix(".") if got["growth"] else said, words)
+        return re.sub(r"^The heap had [^,]*, and has [\d.]+ [KM]iB\. ", "", text), got
+
+    def test_growth_up_to_a_limit(self):
+        """Owners none of which has more than the fullest had, and many of which have as much, are told and not accused; others are."""
+        none = ("No suspect has grown between the two dumps. Bank.Account: 4,000 -> 7,200 Bank.Entry, +125.0 KiB, 83 % of the growth. "
+                "None of the 1,000 Bank.Account has more than 8 Bank.Entry, as before, and 800 have so many: they fill up to a limit.")
+        text, got = self.grown(accounts([4] * 980 + [8] * 10 + [0] * 10), accounts([8] * 800 + [4] * 200))
+        self.assertEqual((got["headline"], got["suspects"], got["growth"]), (none, [], None))
+        for before, now in (([4] * 1000, [8] * 1000), ([8] * 10 + [2] * 990, [8] * 10 + [6] * 990), ([8] * 500, [8] * 1000)):
+            text, got = self.grown(accounts(before), accounts(now))
+            self.assertRegex(got["headline"], r"[\d,]+ -> [\d,]+ Bank\.(Entry|Account), \+")
+            self.assertNotIn("limit", text)
+            self.assertTrue(got["growth"] or got["suspects"], text)
 
     def test_growth_of_many_owners(self):
         """What has come, and where to look, although each owner alone is a suspect that has grown by little."""

@@ -49,6 +49,7 @@ class Planted(LiveTest):
             raise AssertionError(f"{older}: it did not grow")
         gcdumpc("collect", "--pid", target.pid, "-o", dump)
         said = json.loads(gcdumpc("leaks", older, dump, "--json"))
+        said["diff"] = gcdumpc("diff", older, dump, "--paths").split("\n")[0]
         said["direct"] = json.loads(gcdumpc("leaks", directly, "--direct", "--pid", target.pid, "--json"))
         for file in (older, directly, dump):
             os.unlink(file)
@@ -62,6 +63,8 @@ class Planted(LiveTest):
                 with self.subTest(scenario=scenario, what=e.what, runtime=runtime):
                     said = result()
                     missed += self.check(e, said, runtime)
+                    if e.what in OF_TWO:
+                        self.assertEqual(said["diff"].removesuffix("."), said["headline"].removesuffix("."))
                     if "direct" in said and not (e.miss and runtime in e.on):
                         self.assertEqual(problems(e, said["direct"]), [], "directly")
                     if "attached" in said:

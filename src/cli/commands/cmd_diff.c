@@ -66,8 +66,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
     struct cli_dump newest = { .input = NULL };
     struct gcd_sink *s = NULL;
     all.view.paths = all.view.retained = true;
-    all.view.share = ANSWER_GROWN_SHARE;
-    all.view.min_bytes = ANSWER_GROWN_BYTES;
+    all.view.min_bytes = 0;
     enum cli_exit e = cli_page_open(args, "diff", &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &newest, &c);
@@ -81,17 +80,17 @@ static enum cli_exit diff_page(const struct cli_args *args)
     return e;
 }
 
-/* Types are counted while a file is read, paths need the whole graph: of larger files, only --paths
- * tells which of them grew. */
+/* Types are counted while a file is read, suspects need the whole graph: of larger files, only
+ * --paths begins with what grew, which needs it anyhow. */
 #define ANSWER_FILE_BYTES (INT64_C(16) << 20)
 
 /* Does the output begin with what grew?  Only for people, and where it costs little. */
 static bool wants_answer(const struct cli_args *args)
 {
     bool wants = !args->view.json && !args->view.csv && args->view.filter == NULL &&
-                 args->limits.max_memory_bytes == 0 && args->limits.memory_bytes == 0 &&
-                 !cli_is_live(args);
-    for (size_t i = 0; i < args->input_count && wants; i++) {
+                 args->limits.max_memory_bytes == 0 &&
+                 (args->view.paths || (args->limits.memory_bytes == 0 && !cli_is_live(args)));
+    for (size_t i = 0; i < args->input_count && wants && !args->view.paths; i++) {
         struct stat st;
         wants = stat(args->inputs[i], &st) == 0 && S_ISREG(st.st_mode) &&
                 st.st_size <= ANSWER_FILE_BYTES;
@@ -102,13 +101,15 @@ static bool wants_answer(const struct cli_args *args)
 enum cli_exit cmd_diff(const struct cli_args *args)
 {
     struct cli_comparison c = { .wants_answer = wants_answer(args) };
+    struct cli_dump newest = { .input = NULL };
     if (args->output.path != NULL)
         return diff_page(args);
-    enum cli_exit e = cli_compare_open(args, NULL, &c);
+    enum cli_exit e = cli_compare_open(args, c.wants_answer ? &newest : NULL, &c);
     if (e == CLI_DONE)
         e = args->view.paths ? cli_paths_print(&c) : cli_compare_print(&c, "types", answer_diff);
     if (e == CLI_DONE)
         e = cli_compare_end(&c);
     cli_compare_close(&c);
+    cli_close(&newest);
     return e;
 }

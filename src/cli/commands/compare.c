@@ -74,7 +74,7 @@ static enum cli_exit begin(const struct cli_args *args, struct cli_comparison *r
                                     .retained = args->view.retained,
                                     .takes_summaries = ret->takes_summaries,
                                     .wants_answer = ret->wants_answer };
-    bool paths = args->view.paths || ret->wants_answer;
+    bool paths = args->view.paths;
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
         e = cli_memory_open(

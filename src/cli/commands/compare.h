@@ -69,7 +69,7 @@ struct cli_side {
 /* The rows of all dumps, matched in one way. */
 struct cli_matching {
     struct gcd_diff *diff;
-    struct gcd_tree_diff *paths;            /* NULL: neither --paths nor an answer */
+    struct gcd_tree_diff *paths;            /* NULL unless --paths */
     bool threshold_met[CLI_THRESHOLDS_MAX]; /* its pattern matches a type of any dump */
     bool filter_met;
     struct cli_meaning meanings[CLI_THRESHOLDS_MAX], filter_meaning;
@@ -92,7 +92,7 @@ struct cli_comparison {
     bool retained;                   /* retained sizes are requested */
     uint32_t *order;                 /* [gcd_diff_row_count()] rows in the order of --sort */
     bool takes_summaries;
-    bool wants_answer;          /* PATHS also without --paths, for cli_growth_say */
+    bool wants_answer;          /* with NEWEST: the text begins with what has grown */
     struct answer_older *older; /* with NEWEST: what suspects of the last dump are compared with */
     struct cli_dump *newest;    /* keeps the last dump open; NULL = it is closed like the others */
 };
@@ -145,5 +145,9 @@ struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_
 
 /* Reports which thresholds are exceeded; returns the exit status of a printed comparison. */
 enum cli_exit cli_compare_end(const struct cli_comparison *c);
+
+/* compare_growth.c: prints what has grown as leaks says it of the same dumps, "SessionStore: 1,000
+ * -> 3,000 UserSession, +3.9 MiB, 51 % of the growth"; nothing unless that is wanted and known. */
+enum cli_exit cli_growth_say(const struct cli_comparison *c);
 
 #endif

@@ -48,7 +48,7 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
         }
         if (e == CLI_DONE)
             e = add_view(c->matchings[i].paths, d, v, tree);
-        if (e == CLI_DONE && i == 0 && c->args->view.paths &&
+        if (e == CLI_DONE && i == 0 &&
             gcd_merged_tree_totals(tree).cut_count > 0)
             cli_say(d->subject, "%s object%s deeper than the merged paths and counted higher up",
                     GCD_DIGITS(gcd_merged_tree_totals(tree).cut_count),
@@ -100,9 +100,7 @@ enum cli_exit cli_paths_add(struct cli_comparison *c, const struct cli_dump *d,
     if (e == CLI_DONE)
         e = add_fields(c, d, &views[CLI_BY_NAME], paths);
     cli_progress_end();
-    if (e == CLI_DONE && c->args->view.paths)
+    if (e == CLI_DONE)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
-    else if (e == CLI_DONE && gcd_paths_pseudo_roots(paths) > 0)
-        c->wants_answer = false; /* it would be a guess */
     return e;
 }

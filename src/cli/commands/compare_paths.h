@@ -21,8 +21,5 @@ enum cli_exit cli_paths_add(struct cli_comparison *c, const struct cli_dump *d,
 /* compare_paths_print.c: prints the changed paths of C as cli_compare_print does; steps fold as in
  * paths. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);
-/* For people, before the tables: "SessionStore: 1,000 -> 3,000 UserSession, +3.9 MiB, 51 % of the
- * growth"; nothing when the growth has no such answer.  False: out of memory. */
-bool cli_growth_say(const struct cli_comparison *c);
 
 #endif

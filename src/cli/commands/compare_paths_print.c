@@ -277,17 +277,6 @@ static bool arrange(struct shown *s)
     return ok;
 }
 
-bool cli_growth_say(const struct cli_comparison *c)
-{
-    const uint64_t heap[2] = { c->sides[0].sum.bytes, c->sides[1].sum.bytes };
-    char text[ANSWER_COME_BYTES];
-    struct answer_come come;
-    if (!answer_come_find(c->paths, c->diff, heap, &come))
-        return true;
-    cli_print_sanitized(stdout, answer_come_text(&come, text));
-    return fputs("\n\n", stdout) != EOF;
-}
-
 enum cli_exit cli_paths_print(const struct cli_comparison *c)
 {
     struct shown s = { .args = c->args, .folds = cli_folds(c->args) };

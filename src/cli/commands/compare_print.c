@@ -6,7 +6,6 @@
 
 #include "args.h"
 #include "commands/compare.h"
-#include "commands/compare_paths.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
@@ -79,11 +78,7 @@ static bool print_text(const struct cli_comparison *c, struct answer *dumps,
 {
     if (!c->retained)
         answer_hide(dumps, "retained_bytes");
-    for (size_t i = 0; i < c->side_count; i++)
-        cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
-    bool says = c->args->view.paths || c->wants_answer;
-    bool ok = (!says || cli_growth_say(c)) && render_text(dumps, stdout) && putchar('\n') != EOF &&
-              render_text(rows, stdout);
+    bool ok = render_text(dumps, stdout) && putchar('\n') != EOF && render_text(rows, stdout);
     if (!ok || !cli_compares_sites(c))
         return ok;
     struct answer *sites = cli_compare_sites(c);
@@ -126,6 +121,16 @@ bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)
     return sides != NULL;
 }
 
+/* What text begins with. */
+static enum cli_exit print_head(const struct cli_comparison *c)
+{
+    if (c->args->view.json || c->args->view.csv)
+        return CLI_DONE;
+    for (size_t i = 0; i < c->side_count; i++)
+        cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
+    return cli_growth_say(c);
+}
+
 static bool print_answer(const struct cli_comparison *c, const char *key, struct answer *dumps,
                          const struct answer *rows)
 {
@@ -139,6 +144,11 @@ enum cli_exit cli_compare_print_rows(const struct cli_comparison *c, const char 
 {
     struct answer_compared from = { .sides = NULL };
     struct answer *dumps = NULL;
+    enum cli_exit said = rows != NULL ? print_head(c) : CLI_DONE;
+    if (said != CLI_DONE) {
+        answer_free(rows);
+        return said;
+    }
     bool ok = rows != NULL && cli_compared(c, &from) &&
               answer_dumps(&from, &dumps, NULL) == GCD_OK && print_answer(c, key, dumps, rows);
     answer_free(dumps);

@@ -1,6 +1,7 @@
 /* Reads each dump and keeps what diff and trend need from it. */
 #include <gcdumpc/gcdumpc.h>
 
+#include "answer/answers.h"
 #include "args.h"
 #include "commands/compare.h"
 #include "commands/open_dump.h"
@@ -367,9 +368,10 @@ static enum cli_exit measure(struct reading *r, const struct cli_view *v)
 
 static enum cli_need need_of(const struct cli_comparison *c)
 {
-    return c->matchings->paths != NULL ? CLI_NEED_DIFF
-           : c->retained               ? CLI_NEED_RETAINED
-                                       : CLI_NEED_FACTS;
+    return c->wants_answer                ? CLI_NEED_LEAKS
+           : c->matchings->paths != NULL ? CLI_NEED_DIFF
+           : c->retained                 ? CLI_NEED_RETAINED
+                                         : CLI_NEED_FACTS;
 }
 
 /* The sites of a recording, or of a summary. */
@@ -405,10 +407,16 @@ static enum cli_exit keep_suspects(struct reading *r, const struct cli_args *arg
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context looking = cli_context_steps(args, "looking for suspects");
     const struct gcd_suspects *found;
-    gcd_status st = gcd_session_suspects(r->d.session, &looking, &found, &err);
+    const struct gcd_paths *paths;
+    gcd_status st = gcd_session_paths(r->d.session, &looking, &paths, &err);
+    if (st == GCD_OK && gcd_paths_pseudo_roots(paths) > 0)
+        r->c->wants_answer = false; /* it would be a guess */
+    if (st == GCD_OK)
+        st = gcd_session_suspects(r->d.session, &looking, &found, &err);
     if (st == GCD_OK) {
         answer_older_free(r->c->older);
-        st = answer_older_new(r->d.session, found, false, cli_alloc(), &r->c->older, &err);
+        st = answer_older_new(r->d.session, found, r->c->wants_answer, cli_alloc(), &r->c->older,
+                              &err);
     }
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
@@ -471,8 +479,14 @@ static enum cli_exit open_input(struct reading *r, const struct cli_args *args)
     enum cli_exit e = open_summary(r, args);
     if (e != CLI_DONE || r->old != NULL)
         return e;
+    struct cli_args own = *args;
+    if (r->c->newest != NULL) { /* suspects as leaks looks for them in two dumps */
+        own.view.share = ANSWER_GROWN_SHARE;
+        own.view.min_bytes = ANSWER_GROWN_BYTES;
+        own.view.share_percent = 0;
+    }
     e = cli_open(args, need_of(r->c), &r->d);
-    return e == CLI_DONE && need_of(r->c) != CLI_NEED_FACTS ? cli_make_session(args, &r->d) : e;
+    return e == CLI_DONE && need_of(r->c) != CLI_NEED_FACTS ? cli_make_session(&own, &r->d) : e;
 }
 
 /* Reads the single input of ARGS, labeled LABEL in tables (NULL: as in messages). */
