@@ -141,6 +141,9 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
                                  .element = way.element->name,
                                  .objects = { way.objects[0].objects, way.objects[1].objects },
                                  .bytes = grown(way.element->sums) };
+    const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
+    if (owners != NULL && owners->sums[1].objects >= OWNED)
+        ret->owner_bytes = grown(way.owner->sums);
     if (ret->bytes > all)
         ret->bytes = all;
     ret->share = (double)ret->bytes / (double)all;

@@ -351,14 +351,27 @@ static bool is_filling(const struct answer_older *o, const struct gcd_names *nam
            strcmp(gcd_names_plain(names, g->type), o->come.element) == 0;
 }
 
+/* Do many owners, which S holds with what has come, explain most of its growth G? */
+static bool is_in_owners(const struct answer_older *o, const struct gcd_names *names,
+                         const struct gcd_suspect *s, const struct growth *g)
+{
+    for (size_t i = 0; i < s->own_count && o->come.owner_bytes >= MOST(g->grown); i++)
+        if (strcmp(gcd_names_plain(names, s->own[i].type), o->come.element) == 0)
+            return true;
+    return false;
+}
+
 /* What has come in an element of a suspect, of which there are no more, is told instead of it; and
  * of what has a limit nothing is accused. */
 static void prefer_come(struct answer_older *o, const struct gcd_names *names)
 {
-    for (size_t i = 0; i < o->growth_count && o->come.owner != NULL; i++)
-        if ((o->growths[i].same_elements && o->come.bytes >= MOST(o->growths[i].grown)) ||
-            is_filling(o, names, &o->growths[i]))
-            o->growths[i].worth = false;
+    for (size_t i = 0; i < o->growth_count && o->come.owner != NULL; i++) {
+        struct growth *g = &o->growths[i];
+        if (is_filling(o, names, g) ||
+            (g->same_elements && (o->come.bytes >= MOST(g->grown) ||
+                                  is_in_owners(o, names, gcd_suspects_get(o->newer, i), g))))
+            g->worth = false;
+    }
 }
 
 /* What is worth a word comes first. */

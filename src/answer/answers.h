@@ -264,6 +264,7 @@ struct answer_come {
     const char *owner, *field, *element; /* FIELD of OWNER, NULL = unknown; of the diffs */
     uint64_t objects[2];                 /* of ELEMENT, everywhere */
     uint64_t bytes;                      /* by which the step on the paths has grown */
+    uint64_t owner_bytes;                /* and that of OWNER, if there are many; else 0 */
     double share;                        /* of the growth of the heap */
 };
 #define ANSWER_COME_BYTES 2048u

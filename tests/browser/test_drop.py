@@ -7,6 +7,7 @@ import page_test
 from page_test import PageTest
 from test_diff_page import store
 import cli_support
+from test_leaks import accounts
 
 
 class Drop(PageTest):
@@ -55,6 +56,24 @@ class Drop(PageTest):
         self.assertEqual(told[:3], (other.text("#summary .answer"), other.texts("#sections a"), other.texts("#suspects > article h3")))
         self.assertEqual(sorted(told[3]), sorted(self.rows("types")))
         self.assertEqual(top, other.texts("#summary .answers li > p:first-of-type"))
+
+    def test_what_has_come_is_said_as_by_diff(self):
+        """Many owners that grow are accused; those that fill up to a limit are not: the same on both pages, and by leaks."""
+        for before, now, said in (([4] * 980 + [8] * 20, [8] * 800 + [4] * 200, "fill up to a limit."), ([4] * 1000, [8] * 1000, "83 % of the growth.")):
+            self.put("old.nettrace", accounts(before))
+            self.put("new.nettrace", accounts(now))
+            page = self.pages("old.nettrace", "new.nettrace")
+            self.drop()
+            self.compared()
+            told = page.text("#suspects > p"), page.texts("#suspects > p.advice")
+            leaks = json.loads(self.done("leaks", "old.nettrace", "new.nettrace", "--json").out)["headline"].replace(" -> ", " \u2192 ")
+            self.assertEqual(told[0], leaks)
+            self.assertTrue(told[0].endswith(said), told)
+            self.assertIn(told[0], page.text("#summary"))
+            self.done("diff", "old.nettrace", "new.nettrace", "-o", "d.html")
+            self.page = other = self.browser.open(self.path("d.html"))
+            self.assertEqual(told, (other.text("#suspects > p"), other.texts("#suspects > p.advice")))
+            self.assertIn(told[0], other.text("#summary"))
 
     def test_what_holds_it(self):
         self.stores(1000, 4000, blob=4000)

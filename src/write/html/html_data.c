@@ -387,6 +387,9 @@ static gcd_status look_for_suspects(struct html_data *h, struct gcd_error *err)
     GCD_TRY(gcd_session_largest_consumer(h->session, &quiet, &h->consumer, err));
     GCD_TRY(gcd_session_headline(h->session, &quiet, h->headline, err));
     GCD_TRY(gcd_session_fold_facts(h->session, &quiet, NULL, 0, err));
+    quiet.alloc = &h->alloc;
+    if (!h->role->part)
+        GCD_TRY(gcd_owner_fills(h->g, h->dominators, h->origins, &quiet, &h->fills, err));
     return html_own_bytes(h, err);
 }
 

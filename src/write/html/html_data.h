@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/owner_fills.h>
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/shared.h>
 #include <gcdumpc/unstable/sites.h>
@@ -119,7 +120,8 @@ struct html_data {
     uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_site_list *sites; /* of sampled allocations; NULL = none */
     const struct gcd_suspects *suspects;
-    struct gcd_page_said said; /* before the suspects, if the page compares dumps */
+    struct gcd_owner_fills fills; /* for a second dump that is dropped on the page */
+    struct gcd_page_said said;    /* before the suspects, if the page compares dumps */
     /* [grown_count] of such a page: the suspects in their order; NULL = in their own */
     const struct gcd_page_growth *grown;
     size_t grown_count;

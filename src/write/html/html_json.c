@@ -149,6 +149,10 @@ static void use_all(struct page *p)
     if (has_consumer(p))
         use_suspect(p, gcd_suspects_get(h->consumer, 0));
     use_shared(p);
+    for (size_t i = 0; i < h->fills.count; i++) {
+        use(p, h->fills.rows[i].owner);
+        use(p, h->fills.rows[i].element);
+    }
     for (size_t i = 0; i < h->dead_count; i++)
         use(p, h->dead[i].type);
 }
@@ -347,6 +351,7 @@ static void put_totals(struct page *p)
     json_put_number(&p->j, "reachable_objects", h->alive_objects);
     json_put_number(&p->j, "reachable_bytes", h->alive_bytes);
     json_put_number(&p->j, "own_bytes", h->own_bytes);
+    json_put_number(&p->j, "observed", gcd_suspects_observed_bytes(h->suspects));
     json_put_number(&p->j, "stand_ins", h->pseudo_roots);
     json_put_close(&p->j, '}');
     json_put_open(&p->j, "root_groups", '[');
@@ -764,6 +769,26 @@ static gcd_status put_notes(struct page *p, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* One row per type: owner, it, owners, elements, the most in one, owners with as many, with nearly
+ * as many. */
+static void put_fills(struct page *p)
+{
+    json_put_open(&p->j, "fills", '[');
+    for (size_t i = 0; i < p->h->fills.count; i++) {
+        const struct gcd_owner_fill *f = &p->h->fills.rows[i];
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, p->number[f->owner]);
+        json_put_number(&p->j, NULL, p->number[f->element]);
+        json_put_number(&p->j, NULL, f->owners);
+        json_put_number(&p->j, NULL, f->elements);
+        json_put_number(&p->j, NULL, f->most);
+        json_put_number(&p->j, NULL, f->full);
+        json_put_number(&p->j, NULL, f->nearly);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 /* All kinds that were checked. */
 static void put_checks(struct page *p)
 {
@@ -845,6 +870,8 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     GCD_TRY(put_notes(p, err));
     put_shared(p);
+    if (!p->h->role->part)
+        put_fills(p);
     put_parts(p, "dead", p->h->dead, p->h->dead_count);
     json_put_number(&p->j, "dead_types", p->h->dead_types);
     put_checks(p);

@@ -1,11 +1,13 @@
 // @ts-check
 // What has grown since an older dump, from the data of the pages of both: as gcdumpc diff writes it into a page of two dumps.
-import {suspectHasGrown} from "./words.js";
+import {comeIn, limitOf} from "./come.js";
+import {comeAdvice, comeText, filling, itGrew, suspectHasGrown} from "./words.js";
 
 /** @typedef {import("./data.js").Heap} Heap */
 /** @typedef {import("./data.js").Suspect} Suspect */
 /** @typedef {[objects: number, bytes: number, retained: number]} Sizes */
-/** @typedef {{name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
+/** @typedef {{kind: string, name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
+/** @typedef {{come: import("./come.js").Come | null, limit: import("./come.js").Limit | null}} Answer */
 
 // Rows of the tree.
 const STEPS = 8000;
@@ -75,7 +77,7 @@ function addTree(all, heap, when) {
     const name = kind === "s" ? `static variable ${heap.names[number]}` : heap.names[number];
     const up = parent < 0 ? all : steps[parent];
     const key = `${kind}${field > 0 ? heap.fields[field - 1] : ""}\n${name}`;
-    const step = up.below.get(key) ?? {name, field: field > 0 ? heap.fields[field - 1] : "", call: "", fold, below: new Map(),
+    const step = up.below.get(key) ?? {kind, name, field: field > 0 ? heap.fields[field - 1] : "", call: "", fold, below: new Map(),
                                        sizes: /** @type {[Sizes, Sizes]} */ ([[0, 0, 0], [0, 0, 0]])};
     step.call = calls.get(number) ?? step.call;
     step.sizes[when][0] += objects;
@@ -114,11 +116,9 @@ function stepsOf(all, least) {
   return found;
 }
 
-/** @param {[Heap, Heap]} heaps */
-function stepRows(heaps) {
-  /** @type {Step} */
-  const all = {name: "", field: "", call: "", fold: 0, below: new Map(), sizes: [[0, 0, 0], [0, 0, 0]]};
-  let least = Math.max(addTree(all, heaps[0], 0), addTree(all, heaps[1], 1));
+/** @param {Step} all @param {number} leastStep */
+function stepRows(all, leastStep) {
+  let least = leastStep;
   let found = stepsOf(all, least);
   while (found.length > STEPS) {
     least *= 2;
@@ -166,21 +166,50 @@ function growthOf(s, heaps, types) {
   return {grown: Math.min(grown, newBytes(s, heaps[1], types)), many, objects: [before[0], after[0]]};
 }
 
+/** Without what exists to observe the process. @param {Heap} heap */
+function ownBytes({totals: {bytes, observed}}) {
+  return bytes - observed;
+}
+
 /**
  * The suspects of the newer dump, the most grown first.
  * @param {[Heap, Heap]} heaps
  * @param {Map<string, Sizes>[]} types
+ * @param {Answer} answer
  */
-function growths(heaps, types) {
-  const all = Math.max(0, heaps[1].totals.bytes - heaps[0].totals.bytes);
+function growths(heaps, types, {come, limit}) {
+  const all = Math.max(0, ownBytes(heaps[1]) - ownBytes(heaps[0]));
   const complete = heaps.map(h => h.verdict.complete);
   return heaps[1].suspects.map((s, suspect) => {
     const {grown, many, objects} = growthOf(s, heaps, types);
     const part = all > 0 && grown <= all ? grown / all : 0;
     const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
     const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
-    return {suspect, grown, worth: grown > 0 && grown >= least, ...suspectHasGrown(s, grown, part, many, objects, complete)};
+    // What has come in an element, of which there are no more, is told instead; and of what has a limit nothing is accused.
+    const inOwners = () => come !== null && come.ownerBytes >= grown / 2 && s.own.some(number => heaps[1].names[number] === come.element.name);
+    const told = come !== null && ((limit !== null && many === come.element.name) ||
+                                   (many !== "" && objects[1] <= objects[0] && (come.bytes >= grown / 2 || inOwners())));
+    return {suspect, grown, worth: grown > 0 && grown >= least && !told, ...suspectHasGrown(s, grown, part, many, objects, complete)};
   }).sort((a, b) => b.grown - a.grown);
+}
+
+/**
+ * What is said before the suspects, if none explains what has come.
+ * @param {[Heap, Heap]} heaps
+ * @param {Answer} answer
+ * @param {{grown: number, worth: boolean}[]} suspects
+ */
+function saidOf(heaps, {come, limit}, suspects) {
+  const most = Math.max(0, ...suspects.map(({grown, worth}) => worth ? grown : 0));
+  if (come === null || (limit === null ? most >= come.bytes / 2 : most > 0)) {
+    return {};
+  }
+  return {said: limit !== null ? [filling(come, limit)] : [`${comeText(come)}.`, comeAdvice(come), itGrew(heaps[0].verdict.complete)]};
+}
+
+/** The types of the program. @param {Heap} heap @param {[string, ...any[]][]} rest */
+export function ownTypes(heap, rest) {
+  return new Set([...heap.types.filter(row => row[5] === 0).map(row => heap.names[row[0]]), ...rest.filter(row => row[5] === 0).map(row => row[0])]);
 }
 
 /** @param {Heap} heap @param {string} file @returns {import("./data.js").Side} */
@@ -200,9 +229,17 @@ export function timeOf({start_unix_ms: start = NaN, start_ns: after}) {
  * @param {[Heap, Heap]} heaps  older, newer
  * @param {[string, string]} files
  * @param {Map<string, Sizes>[]} types  of both
+ * @param {Set<string>} own  types of the program
  */
-export function compared(heaps, files, types) {
+export function compared(heaps, files, types, own) {
   const {rows, other_rows: others} = typeRows(heaps, types);
+  /** @type {Step} */
+  const all = {kind: "", name: "", field: "", call: "", fold: 0, below: new Map(), sizes: [[0, 0, 0], [0, 0, 0]]};
+  const least = Math.max(addTree(all, heaps[0], 0), addTree(all, heaps[1], 1));
+  const come = comeIn(all, [ownBytes(heaps[0]), ownBytes(heaps[1])], types, own);
+  const answer = {come, limit: come === null ? null : limitOf(heaps, come)};
+  const suspects = growths(heaps, types, answer);
   return {kind: "diff", gcdumpc: heaps[1].gcdumpc, retained: true, has_steps: true, dropped: true,
-          sides: [side(heaps[0], files[0]), side(heaps[1], files[1])], rows, other_rows: others, ...stepRows(heaps), growths: growths(heaps, types)};
+          sides: [side(heaps[0], files[0]), side(heaps[1], files[1])], rows, other_rows: others, ...stepRows(all, least), growths: suspects,
+          ...saidOf(heaps, answer, suspects)};
 }

@@ -64,7 +64,8 @@
 /**
  * own_bytes: of the program's own objects, with what they keep alive, outside the suspects.
  * @typedef {{objects: number, bytes: number, references: number, types: number, roots: number, dependent_handles: number,
- *            reachable_objects: number, reachable_bytes: number, own_bytes: number, stand_ins: number}} Totals
+ *            reachable_objects: number, reachable_bytes: number, own_bytes: number, observed: number, stand_ins: number}} Totals
+ * observed: bytes of what exists to observe the process.
  */
 
 /** @typedef {[field: string, value: string, refers?: number]} ValueRow  a field of an object; refers: the value is the type of what it refers to */
@@ -78,6 +79,11 @@
  *            generations: AgeRow[], tree?: TreeRow[]}} Detail
  */
 
+/**
+ * How many objects of a type those of another one hold: owners that have any, their elements, the most in one, owners with as many, and with at
+ * least three quarters.  Not in the newer part of a page of two dumps.
+ * @typedef {[owner: number, element: number, owners: number, elements: number, most: number, full: number, nearly: number]} FillRow
+ */
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
 
 /**
@@ -119,7 +125,7 @@
  *            other_types: [number, number, number], rest_types?: [number, number, number], rest_packed?: string, tree: TreeRow[],
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[],
+ *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[], fills?: FillRow[],
  *            dead?: PartRow[], dead_types?: number, checks: CheckRow[],
  *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */

@@ -1,6 +1,6 @@
 // @ts-check
 // A second dump in the same page: the file of another page is dropped here or chosen, and this page then shows what has grown.
-import {compared, timeOf, typesByName} from "./compared.js";
+import {compared, ownTypes, timeOf, typesByName} from "./compared.js";
 import {byId, el, listen, stopListening} from "./dom.js";
 import {visible} from "./names.js";
 import {restOf} from "./rest.js";
@@ -70,8 +70,9 @@ async function compareWith(file) {
   // The dropped one is the older one, unless it was made later.
   const later = timeOf(other.heap.gc) > timeOf(mine.heap.gc);
   const [older, newer] = later ? [mine, other] : [other, mine];
-  const types = [typesByName(older.heap, await restOf(older.heap)), typesByName(newer.heap, await restOf(newer.heap))];
-  const all = compared([older.heap, newer.heap], later ? [name, file.name] : [file.name, name], types);
+  const rest = [await restOf(older.heap), await restOf(newer.heap)];
+  const types = [typesByName(older.heap, rest[0]), typesByName(newer.heap, rest[1])];
+  const all = compared([older.heap, newer.heap], later ? [name, file.name] : [file.name, name], types, ownTypes(newer.heap, rest[1]));
   const begin = JSON.stringify(all).replaceAll("<", "\\u003c");
   showInstead(`${begin.slice(0, -1)},"newer":${newer.text}}`);
 }

@@ -290,9 +290,36 @@ export function suspectHasGrown({place}, size, part, many, [before, after], comp
   const ofAll = part > 0 ? `, ${wholePercent(part)} of the growth` : "";
   return {growth: size > 0 ? `${place}: ${objects}${objects === "" ? "" : ", "}+${bytes(size)}${ofAll}`
             : `${place} has not grown${objects === "" ? "" : `: ${objects}`}`,
-          evidence: size > 0 && !complete[0] ? "The older dump is incomplete: what seems to have grown may be missing in it."
-            : size > 0 ? "It grew between two dumps: a third one shows whether that goes on."
-              : complete[1] ? "It did not grow between the two dumps." : "The newer dump is incomplete: it may have grown all the same."};
+          evidence: size > 0 ? itGrew(complete[0]) : complete[1] ? "It did not grow between the two dumps."
+            : "The newer dump is incomplete: it may have grown all the same."};
+}
+
+/** @param {boolean} complete  the older dump */
+export function itGrew(complete) {
+  return complete ? "It grew between two dumps: a third one shows whether that goes on."
+    : "The older dump is incomplete: what seems to have grown may be missing in it.";
+}
+
+/** @param {import("./compared.js").Step} step */
+function nameOf({name, call}) {
+  return call === "" ? name : call;
+}
+
+/** @param {import("./come.js").Come} come */
+export function comeText({owner, field, element, objects, bytes: size, share: part}) {
+  return `${nameOf(owner)}${field === "" ? "" : `.${field}`}: ${count(objects[0])} -> ${count(objects[1])} ${nameOf(element)}, +${bytes(size)}, ` +
+         `${wholePercent(part)} of the growth`;
+}
+
+/** @param {import("./come.js").Come} come */
+export function comeAdvice({owner, element}) {
+  return `Look in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`;
+}
+
+/** @param {import("./come.js").Come} come @param {import("./come.js").Limit} limit */
+export function filling(come, {owners, most, full}) {
+  return `${notGrown(true)} ${comeText(come)}. None of the ${count(owners)} ${nameOf(come.owner)} has more than ${count(most)} ` +
+         `${nameOf(come.element)}, as before, and ${count(full)} have so many: they fill up to a limit.`;
 }
 
 /** @param {boolean} complete  both dumps */

@@ -1,0 +1,121 @@
+// @ts-check
+// What has come between two dumps, what keeps it, and whether its owners only fill up to a limit: the rules of answer_come.c and answer_fill.c.
+
+/** @typedef {import("./data.js").Heap} Heap */
+/** @typedef {import("./compared.js").Sizes} Sizes */
+/** @typedef {import("./compared.js").Step} Step */
+/**
+ * Objects of ELEMENT, everywhere; BYTES: by which its step has grown; ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
+ * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number}} Come
+ */
+/** @typedef {{owners: number, most: number, full: number}} Limit */
+
+// A step is on the way as long as it has this part of the growth above.
+const LARGE_PART = 1 / 3;
+// Smaller parts of all growth, or of the heap, are no answer; nor are these of objects that are not the program's own.
+const WORTH_GROWTH = 0.1;
+const WORTH_HEAP = 0.01;
+const WORTH_OTHER_GROWTH = 1 / 3;
+const WORTH_OTHER_HEAP = 0.05;
+// The owner of what has come is there once for so many.
+const OWNED = 10;
+// One owner in so many is full.
+const FULL_OF = 4;
+
+/** @param {Step} step */
+function grown({sizes: [before, after]}) {
+  return Math.max(0, after[1] - before[1]);
+}
+
+/** @param {Step} step @param {number} above */
+function mostGrown({below}, above) {
+  /** @type {Step | null} */
+  let most = null;
+  for (const step of below.values()) {
+    most = grown(step) > (most === null ? 0 : grown(most)) ? step : most;
+  }
+  return most !== null && grown(most) >= LARGE_PART * above ? most : null;
+}
+
+/**
+ * Down to the first own objects of which there are more, and which are many for each owner; else to the last objects of which there are more.
+ * @param {Step} all
+ * @param {Map<string, Sizes>[]} types
+ * @param {Set<string>} own
+ */
+function wayOf(all, types, own) {
+  /** @type {{owner?: Step, field?: string, element?: Step, objects?: [number, number], own: boolean}} */
+  let way = {own: false};
+  let before = 0;
+  for (let step = mostGrown(all, 0), depth = 0; step !== null && !way.own; step = mostGrown(step, grown(step)), depth++) {
+    const name = depth > 0 && step.kind === "t" ? step.name : "";
+    const objects = /** @type {[number, number]} */ (types.map(one => one.get(name)?.[0] ?? 0));
+    const come = Math.max(0, objects[1] - objects[0]);
+    const isArray = step.name.endsWith("]");
+    const isOwn = own.has(name) && !isArray;
+    if (way.owner !== undefined && way.field === undefined) {
+      way.field = step.field;
+    }
+    if (way.owner !== undefined && come > 0 && Math.floor(come / OWNED) >= before && !isArray) {
+      way = {...way, element: step, objects, own: isOwn};
+    } else if (isOwn) {
+      way = {owner: step, own: false};
+      before = come;
+    }
+  }
+  return way;
+}
+
+/**
+ * By how many bytes other steps of objects of this NAME have shrunk.
+ * @param {Step} all
+ * @param {string} name
+ */
+function lostElsewhere(all, name) {
+  let lost = 0;
+  const open = [...all.below.values()];
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    lost += step.name === name ? Math.max(0, step.sizes[0][1] - step.sizes[1][1]) : 0;
+    open.push(...step.below.values());
+  }
+  return lost;
+}
+
+/**
+ * What has come, or null.
+ * @param {Step} all  the steps of both dumps
+ * @param {[number, number]} heaps  bytes
+ * @param {Map<string, Sizes>[]} types
+ * @param {Set<string>} own  types of the program
+ * @returns {Come | null}
+ */
+export function comeIn(all, heaps, types, own) {
+  const {owner, field = "", element, objects, own: isOwn} = wayOf(all, types, own);
+  const more = heaps[1] - heaps[0];
+  if (owner === undefined || element === undefined || objects === undefined || more <= 0 || more < WORTH_HEAP * heaps[0] ||
+      grown(element) < more * (isOwn ? WORTH_GROWTH : WORTH_OTHER_GROWTH) || (!isOwn && more < WORTH_OTHER_HEAP * heaps[0]) ||
+      lostElsewhere(all, element.name) >= grown(element) / 2) {
+    return null;
+  }
+  const size = Math.min(grown(element), more);
+  const many = (types[1].get(owner.name)?.[0] ?? 0) >= OWNED;
+  return {owner, field, element, objects, bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more};
+}
+
+/**
+ * Have the owners no more of what has COME than the fullest had before, and many as much?
+ * @param {[Heap, Heap]} heaps
+ * @param {Come} come
+ * @returns {Limit | null}
+ */
+export function limitOf(heaps, {owner, element}) {
+  const [was, is] = heaps.map(({fills = [], names}) => fills.find(row => names[row[0]] === owner.name && names[row[1]] === element.name));
+  if (was === undefined || is === undefined) {
+    return null;
+  }
+  const [, , ownersBefore, elementsBefore, mostBefore] = was;
+  const [, , owners, elements, most, full] = is;
+  // New owners bring their own: what holds the owners is the question then.
+  const come = Math.max(0, elements - elementsBefore);
+  return most > mostBefore || full < Math.floor(owners / FULL_OF) || owners - ownersBefore > come / most / 2 ? null : {owners, most, full};
+}
