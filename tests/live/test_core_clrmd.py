@@ -4,11 +4,12 @@ static variables, and nothing that lives is left out.
 By default on the SDK's runtime; GCDUMPC_TEST_CORES=all takes all runtimes, each also with the server collector and with segments.
 """
 import collections
+import json
 import re
 import sqlite3
 
 from lab_programs import plugin, program
-from live_support import RUNTIMES, LiveTest, Process, main, need, own_runtime
+from live_support import RUNTIMES, LiveTest, Process, main, need, own_runtime, wait_for_frames
 from test_core import ALL, SEGMENTS, SERVER, createdump
 from test_full_names import Compared, Oracle
 
@@ -72,6 +73,11 @@ class Ours:
         return not any(start <= o < end for start, end in self.ranges)
 
 
+def words(name):
+    """The words of a method in either spelling: "N.Outer+<>c.<Run>b__0" and "N.Outer.Run (lambda)"."""
+    return set(re.findall(r"\w+", name.replace("(lambda)", ""))) - {"async"}
+
+
 class CoreClrMD(LiveTest):
     def check(self, what, target, runtime, flavour, server):
         core = createdump(self, target, "x.core", "--withheap")
@@ -97,6 +103,7 @@ class CoreClrMD(LiveTest):
         more = len(ours.roots["handle"]) - len(handles)
         if not server:
             self.assertEqual(more, 0)
+        self.check_frames(what, runtime, core, oracle)
         # what lives; ClrMD has no variables of threads, and frozen objects always live
         self.assertEqual(truth.reached() - set(live.objects), set())
         for key, value in live.dependents:
@@ -118,14 +125,33 @@ class CoreClrMD(LiveTest):
               + ", ".join(f"{n} {k}" for k, n in sorted(names.n.items())), flush=True)
         return surplus
 
+    def check_frames(self, what, runtime, core, oracle):
+        """The methods that roots on stacks are told by are on the stack of their thread."""
+        frames = collections.defaultdict(list)
+        for _, thread, _, _, _, _, name in (line.split("\t") for line in oracle.lines("--stacks")):
+            frames[int(thread, 16)].append(words(name))
+        query = "SELECT DISTINCT label FROM roots WHERE kind = 'stack' AND label LIKE '% in %'"
+        rows = json.loads(self.gcdumpc("sql", core, "--json", "--no-modules", query).stdout)["rows"]
+        told = [re.fullmatch(r"(\d+)(?: [(\"].*?[)\"])? in (.*)", label).groups() for label, in rows]
+        others = [(thread, name) for thread, name in told if not any(words(re.sub(r"<[^<>]*>", "", name)) <= frame for frame in frames[int(thread)])]
+        self.assertEqual(others, [])
+        self.assertTrue(told)
+        print(f"{what}, .NET {runtime}: {len(told)} methods on the stacks of {len({thread for thread, _ in told})} threads, "
+              f"all among the {sum(map(len, frames.values()))} calls of ClrMD", flush=True)
+
     def test_programs(self):
         own = own_runtime()
         for runtime in RUNTIMES if ALL else (own,):
+            with self.subTest("HeapLab, ReadyToRun", runtime=runtime), Process(program=need(program, "HeapLab", runtime, "r2r")) as target:
+                wait_for_frames(target)
+                self.check("HeapLab, ReadyToRun", target, runtime, "r2r", False)
             flavour = "built" if runtime == own else "contained"
             for name, arguments in (("HeapLab", ()), ("WebLab", (need(plugin),)), ("Shop", ("healthy-web", need(plugin, "Shop.Pricing")))):
                 for variables in ({}, SERVER, SEGMENTS) if ALL else ({},):
                     with self.subTest(name, runtime=runtime, **variables):
                         with Process(*arguments, program=need(program, name, runtime, flavour), **variables) as target:
+                            if name == "HeapLab":
+                                wait_for_frames(target)
                             server = variables == SERVER or not variables and name != "HeapLab"
                             self.check(" ".join([name, *variables]), target, runtime, flavour, server)
 

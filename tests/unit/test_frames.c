@@ -1,6 +1,7 @@
 /*
  * The methods of calls on stacks, in an address space made here: a tree of code ranges, a heap of
- * compiled code with its map of nibbles, and the structures of methods.
+ * compiled code with its map of nibbles, an image that was compiled beforehand, and the structures
+ * of methods.
  */
 #include "support/check.h"
 
@@ -28,14 +29,24 @@ enum {
     NIBBLES = 0x5000,
     HEADERS = 0x10000, /* what is behind the code headers */
     METHODS = 0x20000, /* a chunk */
-    TABLE = 0x30000    /* a method table */
+    TABLE = 0x30000,   /* a method table */
+    MODULE = 0x31000,  /* of code that was compiled beforehand */
+    INFO = 0x31100,
+    SIGNED = 0x31300,
+    FUNCTIONS = 0x32000,
+    BUCKETS = 0x34000,
+    STORE = 0x37000, /* the threads of the runtime */
+    THREAD = 0x37100,
+    STACK = 0x38000,
+    STACK_END = 0x39000
 };
 
 static uint8_t memory[BYTES], code[CODES], both[BYTES + CODES];
 static struct clr c;
 static struct image image;
 static struct gcd_input *in;
-static struct image_segment segments[2];
+static struct image_segment segments[3];
+static uint32_t hole; /* where 12 bytes are missing; 0 = nowhere */
 static struct gcd_error err = GCD_ERROR_INIT;
 
 static void put(uint8_t *at, uint64_t v, unsigned n)
@@ -90,6 +101,7 @@ static int setup(void **state)
     memset(memory, 0, sizeof memory);
     memset(code, 0, sizeof code);
     memset(&c, 0, sizeof c);
+    hole = 0;
     word(DAC, BASE + MAP);
     word(MAP, BASE + TABLES);
     range(CODE + 0x10000, CODE + 0x20000, PRECOMPILED, 0);
@@ -106,29 +118,42 @@ static int setup(void **state)
     return 0;
 }
 
-static void find_methods(struct clr_frame *frames, size_t n)
+static void open_image(void)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    static const struct gcd_context context = { .cancel = NULL };
     memcpy(both, memory, BYTES);
     memcpy(both + BYTES, code, CODES);
     assert_int_equal(gcd_input_from_memory(both, sizeof both, NULL, &in, &err), GCD_OK);
     assert_int_equal(image_init(&image, in, &alloc, &err), GCD_OK);
-    segments[0] = (struct image_segment){ .start = BASE, .bytes = BYTES, .off = 0 };
-    segments[1] = (struct image_segment){ .start = CODE, .bytes = CODES, .off = BYTES };
+    uint32_t end = hole != 0 ? hole : BYTES, next = hole != 0 ? hole + 12 : BYTES;
+    segments[0] = (struct image_segment){ .start = BASE, .bytes = end };
+    segments[1] =
+        (struct image_segment){ .start = BASE + next, .bytes = BYTES - next, .off = next };
+    segments[2] = (struct image_segment){ .start = CODE, .bytes = CODES, .off = BYTES };
     image.segments = segments;
-    image.segment_count = 2;
-    struct gcd_context context = { .cancel = NULL };
+    image.segment_count = 3;
     c.alloc = alloc;
     c.context = &context;
     c.image = &image;
     c.dac = BASE + DAC;
-    c.layout.major = 10;
+}
+
+static void close_image(void)
+{
+    image.segments = NULL;
+    image.threads = NULL;
+    image_done(&image);
+    gcd_input_free(in);
+}
+
+static void find_methods(struct clr_frame *frames, size_t n)
+{
+    open_image();
     c.frames = frames;
     c.frame_count = n;
     assert_int_equal(clr_find_methods(&c, &err), GCD_OK);
-    image.segments = NULL;
-    image_done(&image);
-    gcd_input_free(in);
+    close_image();
 }
 
 /* The method of the call that returns to OFF of the code: its row; 0 = unknown. */
@@ -196,6 +221,183 @@ static void finds_nothing_elsewhere(void **state)
     assert_int_equal(method_at(0x201), 0);
 }
 
+/* ---- code that was compiled beforehand ---- */
+
+enum { BUCKET_COUNT = 11, FUNCTION_COUNT = 300, UNWIND = 0xf000 };
+
+/* Function I of the table, which begins at OFF of the code, in 16 bytes. */
+static void function(unsigned i, uint32_t off)
+{
+    uint8_t *at = memory + FUNCTIONS + 12 * i;
+    put(at, off - 0x10000, 4);
+    put(at + 4, off - 0x10000 + 16, 4);
+    put(at + 8, UNWIND, 4);
+}
+
+/* Enters the MethodDesc number INDEX of its chunk for the code at OFF, as the runtime does. */
+static void prepared(uint32_t off, unsigned index, uint32_t row)
+{
+    uint64_t key = CODE + off;
+    uint32_t at = (uint32_t)(key >> 2), step = 1 + ((uint32_t)(key >> 5) + 1) % (BUCKET_COUNT - 1);
+    for (;; at += step) {
+        uint8_t *bucket = memory + BUCKETS + 64 * (1 + at % BUCKET_COUNT);
+        for (unsigned slot = 0; slot < 4; slot++)
+            if (bucket[8 * slot] == 0 && bucket[8 * slot + 1] == 0) {
+                uint64_t desc = METHODS + 24 + 8 * index;
+                put(bucket + 8 * slot, key, 8);
+                put(bucket + 32 + 8 * slot, (BASE + desc) >> 1, 7);
+                put(memory + desc, row & 0xfff, 2);
+                memory[desc + 2] = (uint8_t)index;
+                put(memory + METHODS + 18, row >> 12, 2);
+                return;
+            }
+        bucket[32 + 7] |= 0x80; /* others follow */
+    }
+}
+
+/* 300 functions, 32 bytes apart; every third is a method, and the two behind it its handlers. */
+static int setup_precompiled(void **state)
+{
+    setup(state);
+    c.layout.module_precompiled = 0x40;
+    c.layout.precompiled_map = 0x80;
+    word(PRECOMPILED, CODE + 0x10000);
+    word(PRECOMPILED + 32, BASE + MODULE);
+    word(MODULE + 0x40, BASE + INFO);
+    word(INFO, BASE + MODULE);
+    word(INFO + 16, BASE + SIGNED);
+    put(memory + SIGNED, 0x00525452, 4);
+    word(INFO + 40, BASE + INFO);
+    word(INFO + 80, BASE + FUNCTIONS);
+    put(memory + INFO + 88, FUNCTION_COUNT, 4);
+    word(INFO + 0x80, BASE + BUCKETS);
+    word(BUCKETS, BUCKET_COUNT);
+    for (unsigned i = 0; i <= FUNCTION_COUNT; i++) /* the last is none of them */
+        function(i, 0x10100 + 32 * i);
+    /* the first bucket of one method is full */
+    memset(memory + BUCKETS +
+               64 * (1 + (uint32_t)((CODE + 0x10100 + 32 * 150) >> 2) % BUCKET_COUNT),
+           0x11, 32);
+    for (unsigned i = 0; i < 102; i += 3)
+        prepared(0x10100 + 32 * i, i, 100 + i);
+    prepared(0x10100 + 32 * 150, 150, 250);
+    /* of version 1: push rbp, r15, r14; a large allocation; push rbx */
+    memcpy(code + 0x10000 + UNWIND,
+           "\x01\x10\x06\x00\x10\x30\x0f\x01\x00\x02\x06\xe0\x04\xf0\x02\x50", 16);
+    return 0;
+}
+
+static void finds_methods_compiled_beforehand(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 102; i++) {
+        assert_int_equal(method_at(0x10100 + 32 * i + 1), 100 + i - i % 3);
+        assert_int_equal(method_at(0x10100 + 32 * i + 16), 100 + i - i % 3);
+        assert_int_equal(method_at(0x10100 + 32 * i + 17), 0); /* between them */
+    }
+    assert_int_equal(method_at(0x10100 + 32 * 150 + 5), 250);
+    assert_int_equal(method_at(0x10100), 0);                  /* before the first */
+    assert_int_equal(method_at(0x10100 + 32 * 299 + 5), 250); /* its handlers, for all we know */
+    assert_int_equal(method_at(0x10100 + 32 * 300 + 5), 0);   /* behind the last */
+    struct clr_frame frame = { .code = CODE + 0x10105 };
+    find_methods(&frame, 1);
+    assert_int_equal(frame.saved, 3);
+}
+
+/* What cannot be read, or is something else, names no neighbour. */
+static void names_no_neighbour(void **state)
+{
+    (void)state;
+    enum { HANDLER = 0x10100 + 32 * 151 + 5 };
+    static const struct {
+        uint32_t at, n;
+        uint64_t v;
+    } damage[] = {
+        { MODULE + 0x40, 8, 0 },
+        { INFO, 8, BASE }, /* of another module */
+        { SIGNED, 4, 0 },
+        { INFO + 88, 4, 0 },                       /* no functions */
+        { INFO + 104, 4, 2 },                      /* cold parts */
+        { INFO + 80, 8, BASE + BYTES - 12 * 151 }, /* the image lacks the handler, */
+        { INFO + 80, 8, BASE - 12 * 151 },         /* the method, */
+        { INFO + 0x80, 8, BASE + BYTES },          /* the map, */
+        { BUCKETS, 8, UINT32_MAX },                /* most of it, */
+        { PRECOMPILED + 32, 8, BASE + BYTES },     /* the module */
+    };
+    assert_int_equal(method_at(HANDLER), 250);
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        setup_precompiled(state);
+        put(memory + damage[i].at, damage[i].v, damage[i].n);
+        assert_int_equal(method_at(HANDLER), 0);
+    }
+    setup_precompiled(state);
+    hole = FUNCTIONS + 12 * 150; /* methods before it are there */
+    assert_int_equal(method_at(HANDLER), 0);
+    hole = BUCKETS + 64 * (1 + (uint32_t)((CODE + HANDLER - 5) >> 2) % BUCKET_COUNT);
+    assert_int_equal(method_at(HANDLER), 0);
+    hole = 0;
+    assert_int_equal(method_at(HANDLER), 250);
+    c.method_lookups = UINT32_C(0x100000);
+    assert_int_equal(method_at(HANDLER), 0);
+}
+
+/* ---- calls that have returned ---- */
+
+/* A frame at OFF of the stack: its caller's frame pointer, and the code that it returns to. */
+static void pushed(uint32_t off, uint32_t link, uint64_t to)
+{
+    word(STACK + off, BASE + STACK + link);
+    word(STACK + off + 8, to);
+}
+
+static void calls_that_have_returned_are_none(void **state)
+{
+    (void)state;
+    struct image_thread thread = { .id = 4711, .stack_pointer = BASE + STACK };
+    static const uint32_t want[] = { 0x301, 0x201, 0x204, 0x206, 0x207, 0x208, 0x209, 0x20a };
+    uint32_t kept[16], n = 0;
+    thread.registers[4] = BASE + STACK + 0x100;
+    thread.registers[16] = CODE + 0x300;
+    for (uint32_t off = 0x10; off < 0x50; off += 0x10) /* left over in the innermost frame */
+        pushed(off, off < 0x40 ? off + 0x10 : 0x400, CODE + 0x20d);
+    pushed(0x100, 0x400, CODE + 0x201);
+    pushed(0x200, 0x300, CODE + 0x202); /* left over in the frame of the caller */
+    pushed(0x300, 0x400, CODE + 0x203);
+    pushed(0x400, 0x800, CODE + 0x204);
+    pushed(0x500, 0xa00, CODE + 0x205); /* left over */
+    pushed(0x800, 0x850, CODE + 0x206); /* its caller has no frame pointer */
+    pushed(0x900, 0xf00, CODE + 0x207); /* alone */
+    pushed(0xa00, 0xb00, CODE + 0x208);
+    pushed(0xa40, 0xfc0, CODE + 0x20b); /* left over */
+    pushed(0xb00, 0xc00, CODE + 0x209);
+    pushed(0xc00, 0xff0, CODE + 0x20a);
+    word(DAC + 8 * 6, BASE + STORE);
+    word(STORE, BASE + STORE + 16);
+    word(STORE + 16, BASE + THREAD + 8);
+    word(THREAD + 8, BASE + THREAD + 8);
+    word(THREAD + 16, thread.id);
+    word(THREAD + 24, BASE + STACK_END);
+    word(THREAD + 32, BASE + STACK);
+    open_image();
+    static struct clr_region nothing = { .start = UINT64_MAX };
+    c.dac_index = 10;
+    c.regions = &nothing;
+    c.layout = (struct clr_layout){ .thread_link = 8, .thread_os_id = 16, .thread_stack_base = 24 };
+    image.threads = &thread;
+    image.thread_count = 1;
+    assert_int_equal(clr_read_stacks(&c, &err), GCD_OK);
+    for (size_t i = 0; i < c.frame_count; i++)
+        if (c.frames[i].code != 0)
+            kept[n++] = (uint32_t)(c.frames[i].code - CODE);
+    assert_int_equal(c.frame_count, 16);
+    assert_int_equal(n, sizeof want / sizeof *want);
+    assert_memory_equal(kept, want, sizeof want);
+    gcd_mem_free(&c.alloc, c.frames, c.frame_cap * sizeof *c.frames);
+    gcd_mem_free(&c.alloc, c.threads, c.thread_cap * sizeof *c.threads);
+    gcd_mem_free(&c.alloc, c.stack_words, c.stack_word_cap * sizeof *c.stack_words);
+    close_image();
+}
+
 /* Links that lead in a circle, and a map without any method, end. */
 static void damage_ends(void **state)
 {
@@ -251,30 +453,36 @@ static void roots_are_told_by_the_call_outside(void **state)
     (void)state;
     struct clr_thread threads[] = { { .thread = 100 }, { .thread = 200 } };
     struct clr_frame frames[] = {
-        { .slot = 1, .thread = 0 },
+        { .slot = 1, .thread = 0, .name = "X", .is_framework = true },
         { .slot = 2, .thread = 0, .name = "A" },
         { .slot = 3, .thread = 0 },
         { .slot = 4, .thread = 1, .name = "B" },
         { .slot = 5, .thread = 1, .name = "C" },
+        { .slot = 6, .thread = 1, .name = "F", .is_framework = true }, /* has no other */
+        { .slot = 7, .thread = 1, .name = "G", .is_framework = true },
+        { .slot = 8, .thread = 1 },
     };
     struct clr_root roots[] = {
-        { .id = 100, .frame = 0 }, { .id = 100, .frame = 1 },        { .id = 100, .frame = 2 },
-        { .id = 100, .frame = 3 }, { .id = 200, .frame = 4 },        { .id = 200, .frame = 5 },
-        { .id = 7, .frame = 4 },   { .id = 200, .frame = CLR_NONE },
+        { .id = 100, .frame = 0 },        { .id = 100, .frame = 1 }, { .id = 100, .frame = 2 },
+        { .id = 100, .frame = 3 },        { .id = 200, .frame = 4 }, { .id = 200, .frame = 5 },
+        { .id = 200, .frame = 6 },        { .id = 200, .frame = 7 }, { .id = 7, .frame = 4 },
+        { .id = 200, .frame = CLR_NONE },
     };
-    static const uint64_t want[] = { 2, 2, 100, 100, 5, 200, 7, 200 };
+    static const uint64_t want[] = { 2, 2, 100, 100, 5, 6, 7, 200, 7, 200 };
     c = (struct clr){ .threads = threads,
                       .thread_count = 2,
                       .frames = frames,
-                      .frame_count = 5,
+                      .frame_count = 8,
                       .roots = roots,
                       .root_count = sizeof roots / sizeof *roots };
     clr_tell_frames(&c);
     for (size_t i = 0; i < c.root_count; i++)
         assert_int_equal(roots[i].id, want[i]);
-    assert_int_equal(c.frame_count, 2); /* those that hold something */
+    assert_int_equal(c.frame_count, 4); /* those that hold something */
     assert_string_equal(frames[0].name, "A");
     assert_string_equal(frames[1].name, "C");
+    assert_string_equal(frames[2].name, "F");
+    assert_string_equal(frames[3].name, "G");
 }
 
 int main(void)
@@ -284,6 +492,9 @@ int main(void)
         cmocka_unit_test_setup(finds_a_long_method, setup),
         cmocka_unit_test_setup(finds_nothing_elsewhere, setup),
         cmocka_unit_test_setup(damage_ends, setup),
+        cmocka_unit_test_setup(finds_methods_compiled_beforehand, setup_precompiled),
+        cmocka_unit_test_setup(names_no_neighbour, setup_precompiled),
+        cmocka_unit_test_setup(calls_that_have_returned_are_none, setup),
         cmocka_unit_test_setup(words_belong_to_calls_of_compiled_code, setup),
         cmocka_unit_test(roots_are_told_by_the_call_outside),
     };

@@ -8,7 +8,8 @@
  *     clr_objects.c   objects and their references
  *     clr_roots.c     handles, finalizer queue, thread-static variables
  *     clr_stacks.c    stacks: words, and the frames of calls
- *     clr_frames.c    the methods of these calls
+ *     clr_frames.c    the methods of these calls;
+ *     clr_precompiled.c  those whose code was compiled beforehand
  *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
@@ -43,17 +44,19 @@ struct clr_layout {
     uint32_t thread_os_id;
     uint32_t thread_stack_base; /* the limit comes after it */
     uint32_t thread_last_thrown;
-    uint32_t thread_locals;    /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
-    uint32_t alloc_context;    /* in RuntimeThreadLocals, or in Thread */
-    uint32_t thread_statics;   /* Thread: ThreadLocalData; 0 = none */
-    uint32_t module_base;      /* 0 = none: from the mappings */
-    uint32_t module_path;      /* 0 = none: by PEAssembly */
-    uint32_t module_pe;        /* PEAssembly, if there is no path */
-    uint32_t module_allocator; /* LoaderAllocator; 0 = unknown */
-    uint32_t module_types;     /* TypeDefToMethodTableMap */
-    uint32_t module_statics;   /* DomainLocalModule (8); 0: statics are beside the method table */
-    uint32_t module_dynamic;   /* metadata of a dynamic assembly; 0 = unknown */
-    uint32_t allocator_handle; /* LoaderAllocator: handle of its object; 0 = found by search */
+    uint32_t thread_locals;      /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
+    uint32_t alloc_context;      /* in RuntimeThreadLocals, or in Thread */
+    uint32_t thread_statics;     /* Thread: ThreadLocalData; 0 = none */
+    uint32_t module_base;        /* 0 = none: from the mappings */
+    uint32_t module_path;        /* 0 = none: by PEAssembly */
+    uint32_t module_pe;          /* PEAssembly, if there is no path */
+    uint32_t module_allocator;   /* LoaderAllocator; 0 = unknown */
+    uint32_t module_types;       /* TypeDefToMethodTableMap */
+    uint32_t module_statics;     /* DomainLocalModule (8); 0: statics are beside the method table */
+    uint32_t module_dynamic;     /* metadata of a dynamic assembly; 0 = unknown */
+    uint32_t module_precompiled; /* ReadyToRunInfo */
+    uint32_t precompiled_map;    /* in it: buckets of the methods by their code; 0 = unknown */
+    uint32_t allocator_handle;   /* LoaderAllocator: handle of its object; 0 = found by search */
 };
 
 /* One series of references in an object: COUNT from OFFSET on. */
@@ -136,11 +139,14 @@ struct clr_thread {
 /* A call on a stack.  Those of a thread come from the inside out. */
 struct clr_frame {
     uint64_t slot, code;   /* SLOT has the return address CODE; the frame begins above it */
+    uint64_t link;         /* the frame pointer of its caller: below its slot */
+    uint32_t next, chain;  /* the frame at LINK, and how many there are from here on */
     uint64_t module;       /* of the method; 0 = unknown */
     uint32_t type, method; /* without the kind of the tokens */
     uint32_t thread;       /* of clr.threads */
     uint32_t named;        /* the first from this one outwards that has a name, or CLR_NONE */
-    const char *name;      /* of a method outside the framework: "Shop.Pump.Run"; or NULL */
+    const char *name;      /* of the method: "Shop.Pump.Run"; or NULL */
+    bool is_framework;     /* the module of NAME */
     uint8_t saved;         /* registers of its caller that the method saves */
     bool holds;            /* a root is in it */
 };
@@ -224,6 +230,7 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct clr_frame *frames; /* after clr_tell_frames those that hold something */
     size_t frame_count, frame_cap;
+    uint32_t method_lookups; /* clr_precompiled.c */
     struct clr_thread *threads;
     size_t thread_count, thread_cap;
     uint32_t thread_object;   /* Thread: handle of its object; 0 = not found */
@@ -331,6 +338,8 @@ gcd_status clr_each_thread(struct clr *c,
 gcd_status clr_read_stacks(struct clr *c, struct gcd_error *err);
 /* clr_frames.c: finds the methods of the frames; before types get their names. */
 gcd_status clr_find_methods(struct clr *c, struct gcd_error *err);
+/* clr_precompiled.c: finds the method of F in SECTION, a range of code of a ReadyToRun image. */
+void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f);
 /* Then, the frame that W belongs to, of clr.frames, if that one is of its thread. */
 uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w);
 /* Tells the roots on stacks by the methods, when these have their names. */

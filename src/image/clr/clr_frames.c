@@ -7,12 +7,12 @@
  * one for 32 bytes: in which dword of them, plus 1, a method begins.  A map word whose last nibble
  * is above 8 is the distance of a method from the start of the heap instead, for code that is
  * longer
- * (.NET 10 and later).  Before a method is its header, which has its MethodDesc.
+ * (.NET 10 and later).  Before a method is its header, which has its MethodDesc.  A section without
+ * it is of code that was compiled beforehand (clr_precompiled.c).
  *
- * Code that was compiled beforehand (ReadyToRun: nearly all of the framework) has no names here. A
- * call is told by the first method from it outwards that is outside the framework, which is also
- * what a reader can change.  Nothing is believed but a method that metadata give to the class that
- * the runtime names.
+ * A call is told by the first method from it outwards that is outside the framework, which is what
+ * a reader can change; if there is none, by the first one that has a name.  Nothing is believed but
+ * a method that metadata give to the class that the runtime names.
  */
 #include <stdio.h>
 #include <string.h>
@@ -141,11 +141,9 @@ void clr_method_of(struct clr *c, uint64_t desc, struct clr_frame *ret)
     clr_definition_of(c, image_u64(c->image, chunk + CHUNK_TABLE), &ret->module, &ret->type);
 }
 
-/* Finds the method of F and its class, if it is compiled by the JIT, in SECTION. */
-static void find_method(struct clr *c, struct clr_frame *f, uint64_t section)
+/* Finds the method of F and its class, compiled by the JIT, in SECTION. */
+static void find_jitted(struct clr *c, uint64_t section, struct clr_frame *f)
 {
-    if ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) == 0)
-        return;
     uint64_t begin = method_begin(c, image_u64(c->image, section + SECTION_HEAP), f->code - 1);
     uint64_t header = begin != 0 ? image_u64(c->image, begin - 8) : 0;
     uint64_t method = header > STUBS_MAX ? image_u64(c->image, header + HEADER_METHOD) : 0;
@@ -159,10 +157,14 @@ static void find_method(struct clr *c, struct clr_frame *f, uint64_t section)
 static bool is_compiled(struct clr *c, struct clr_frame *f)
 {
     uint64_t section = section_of(c, f->code - 1);
-    if (section == 0 || ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) == 0 &&
-                         image_u64(c->image, section + SECTION_MODULE) == 0))
+    if (section == 0)
         return false;
-    find_method(c, f, section);
+    if ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) != 0)
+        find_jitted(c, section, f);
+    else if (image_u64(c->image, section + SECTION_MODULE) != 0)
+        clr_find_precompiled(c, section, f);
+    else
+        return false;
     return true;
 }
 
@@ -226,7 +228,8 @@ gcd_status clr_name_method(const struct clr_frame *f, struct gcd_metadata *m,
         (void)snprintf(method, sizeof method, "%s", text);
         st = gcd_metadata_name(m, type, NULL, 0, &text, &own);
     }
-    if (st == GCD_OK)
+    /* the box of a call is an instance, which tells whose it is; this is only its definition */
+    if (st == GCD_OK && gcd_made_of(text) != GCD_MADE_OF_CALL)
         gcd_call_name(text, method, ret, CLR_METHOD_BYTES);
     return st == GCD_E_NOMEM ? st : GCD_OK;
 }
@@ -249,24 +252,29 @@ bool clr_is_framework(const struct clr_module *module)
 gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, struct gcd_metadata *m,
                             struct gcd_error *err)
 {
-    if (clr_is_framework(module))
-        return GCD_OK;
-    for (size_t i = 0; i < c->frame_count; i++)
-        if (c->frames[i].module == module->id && c->frames[i].module != 0)
-            GCD_TRY(name_frame(c, &c->frames[i], m, err));
+    bool is_framework = clr_is_framework(module);
+    for (size_t i = 0; i < c->frame_count; i++) {
+        struct clr_frame *f = &c->frames[i];
+        if (f->module != module->id || f->module == 0)
+            continue;
+        f->is_framework = is_framework;
+        GCD_TRY(name_frame(c, f, m, err));
+    }
     return GCD_OK;
 }
 
 /* ---- roots ---- */
 
-/* Each frame becomes the first one from it outwards that has a name; without one, it leads to
- * nothing. */
+/* Each frame becomes the first one from it outwards that has a name, rather one outside the
+ * framework; without one, it leads to nothing. */
 static void look_outwards(struct clr *c)
 {
     for (size_t i = c->frame_count; i-- > 0;) {
-        struct clr_frame *f = &c->frames[i], *outer = f + 1;
-        bool has_outer = i + 1 < c->frame_count && outer->thread == f->thread;
-        f->named = f->name != NULL ? (uint32_t)i : has_outer ? outer->named : CLR_NONE;
+        struct clr_frame *f = &c->frames[i];
+        bool has_outer = i + 1 < c->frame_count && f[1].thread == f->thread;
+        uint32_t outer = has_outer ? f[1].named : CLR_NONE;
+        bool is_last = outer == CLR_NONE || c->frames[outer].is_framework;
+        f->named = f->name != NULL && (is_last || !f->is_framework) ? (uint32_t)i : outer;
     }
 }
 

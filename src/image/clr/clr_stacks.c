@@ -23,6 +23,8 @@
 #define CODE_MIN            UINT64_C(65536)
 #define CODE_MAX            (UINT64_C(1) << 47)
 #define INSTRUCTION_POINTER 16u /* rip in struct user_regs_struct */
+#define FRAME_POINTER       4u  /* rbp */
+#define CHAINS_MAX          64u
 
 struct stack {
     struct clr *c;
@@ -30,8 +32,9 @@ struct stack {
     size_t first; /* its first frame, of clr.frames */
 };
 
-/* The call of CODE, whose frame begins above SLOT. */
-static gcd_status add_frame(struct stack *s, uint64_t slot, uint64_t code, struct gcd_error *err)
+/* The call of CODE, whose frame begins above SLOT; LINK: the frame pointer of the caller. */
+static gcd_status add_frame(struct stack *s, uint64_t slot, uint64_t code, uint64_t link,
+                            struct gcd_error *err)
 {
     struct clr *c = s->c;
     if (c->frame_count == FRAMES_MAX || code < CODE_MIN || code >= CODE_MAX ||
@@ -40,8 +43,9 @@ static gcd_status add_frame(struct stack *s, uint64_t slot, uint64_t code, struc
     if (!gcd_vec_reserve(&c->alloc, &c->frames, &c->frame_cap, c->frame_count + 1,
                          sizeof *c->frames, FRAMES_MAX))
         return gcd_fail_nomem(err, "reading the stacks of a process");
-    c->frames[c->frame_count++] =
-        (struct clr_frame){ .slot = slot, .code = code, .thread = (uint32_t)c->thread_count - 1 };
+    c->frames[c->frame_count++] = (struct clr_frame){
+        .slot = slot, .code = code, .link = link, .thread = (uint32_t)c->thread_count - 1
+    };
     return GCD_OK;
 }
 
@@ -81,13 +85,62 @@ static gcd_status add_words(struct stack *s, uint64_t at, uint64_t end, struct g
         for (; have > 0 && at + 8 <= until; at += 8) {
             uint64_t word = image_u64(m, at);
             if (leads_up(s, at - 8, below))
-                GCD_TRY(add_frame(s, at, word, err));
+                GCD_TRY(add_frame(s, at, word, below, err));
             GCD_TRY(add_word(s, at, word, err));
             below = word;
         }
         at = until;
     }
     return GCD_OK;
+}
+
+/* ---- calls that have returned ---- */
+
+/* Follows the link of each frame of a stack to that of its caller. */
+static void link_frames(struct clr *c, size_t first)
+{
+    for (size_t i = c->frame_count; i-- > first;) {
+        struct clr_frame *f = &c->frames[i];
+        size_t low = i + 1, high = c->frame_count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (c->frames[middle].slot < f->link + 8)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bool is_there = low < c->frame_count && c->frames[low].slot == f->link + 8;
+        f->next = is_there ? (uint32_t)low : CLR_NONE;
+        f->chain = 1 + (is_there ? c->frames[low].chain : 0);
+    }
+}
+
+/* From frame I on, the first one of the longest chain. */
+static size_t find_chain(const struct clr *c, size_t i)
+{
+    size_t best = i;
+    for (; i < c->frame_count; i++)
+        if (c->frames[i].chain > c->frames[best].chain)
+            best = i;
+    return best;
+}
+
+/* What lies between a frame and that of its caller is no call, but left over from one: buffers are
+ * not cleared.  The first frame is certain, if its frame pointer leads to another one.  Some native
+ * code has no frame pointers: a chain ends there, and the next one begins. */
+static void drop_returned(struct clr *c, size_t first)
+{
+    link_frames(c, first);
+    size_t i = first;
+    for (unsigned n = 0; n < CHAINS_MAX && i < c->frame_count; n++) {
+        bool is_certain = n == 0 && c->frames[i].next != CLR_NONE;
+        for (i = is_certain ? i : find_chain(c, i); c->frames[i].next != CLR_NONE;) {
+            uint32_t next = c->frames[i].next;
+            while (++i < next)
+                c->frames[i].code = 0;
+        }
+        i++;
+    }
 }
 
 static gcd_status add_thread(struct clr *c, uint64_t thread, const struct image_thread *from,
@@ -125,7 +178,8 @@ static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *e
     }
     GCD_TRY(add_thread(c, thread, t, err));
     /* like a return address it is behind an instruction of its method */
-    GCD_TRY(add_frame(&s, at, t->registers[INSTRUCTION_POINTER] + 1, err));
+    GCD_TRY(
+        add_frame(&s, at, t->registers[INSTRUCTION_POINTER] + 1, t->registers[FRAME_POINTER], err));
     for (size_t i = 0; i < IMAGE_REGISTERS; i++)
         GCD_TRY(add_word(&s, 0, t->registers[i], err));
     if (at < s.limit || at >= s.base) { /* in a signal handler, which has a stack of its own */
@@ -133,6 +187,7 @@ static gcd_status read_stack(struct clr *c, uint64_t thread, struct gcd_error *e
         at = s.limit;
     }
     GCD_TRY(add_words(&s, at, s.base, err));
+    drop_returned(c, s.first);
     return gcd_check_canceled(c->context->cancel, err);
 }
 

@@ -16,6 +16,7 @@ namespace FullNames;
 ///     FullNames PID DAC                  DAC: libmscordaccore.so of the process's runtime
 ///     FullNames PID DAC --threads        only the static variables of threads; crashes with .NET 8
 ///     FullNames PID DAC --heap           only the objects, handles and other roots
+///     FullNames PID DAC --stacks         only the calls on the stacks of threads
 ///
 /// PID can also be the path of a core file.
 ///
@@ -30,15 +31,16 @@ namespace FullNames;
 /// null, of all loaded classes without type parameters.
 ///
 /// With --heap other lines, of words: "object ADDRESS TABLE BYTES TARGET...", for free memory "free" (TARGET: all references that are not null);
-/// "handle ADDRESS OBJECT KIND DEPENDENT"; "root OBJECT KIND" for all other roots.
+/// "handle ADDRESS OBJECT KIND DEPENDENT"; "root OBJECT KIND" for all other roots.  With --stacks, from the inside out: "frame THREAD STACK-POINTER CODE
+/// TOKEN MODULE NAME", separated by tabs; TOKEN of the method, MODULE is a path, NAME that of the method with its class.
 /// </summary>
 static class Program
 {
     static int Main(string[] args)
     {
-        if (args.Length < 2 || (args.Length > 2 && args[2] is not ("--threads" or "--heap")))
+        if (args.Length < 2 || (args.Length > 2 && args[2] is not ("--threads" or "--heap" or "--stacks")))
         {
-            Console.Error.WriteLine("usage: FullNames PID|CORE DAC [--threads|--heap]");
+            Console.Error.WriteLine("usage: FullNames PID|CORE DAC [--threads|--heap|--stacks]");
             return 2;
         }
         bool living = int.TryParse(args[0], out int pid);
@@ -52,6 +54,11 @@ static class Program
         if (args.Length > 2 && args[2] == "--heap")
         {
             HeapLines(runtime, output);
+            return 0;
+        }
+        if (args.Length > 2 && args[2] == "--stacks")
+        {
+            StackLines(runtime, output);
             return 0;
         }
         if (args.Length > 2)
@@ -83,6 +90,15 @@ static class Program
         foreach (ClrRoot root in runtime.Heap.EnumerateRoots())
             if (root is not ClrHandle)
                 output.WriteLine($"root {Hex(root.Object.Address)} {root.RootKind}");
+    }
+
+    static void StackLines(ClrRuntime runtime, TextWriter output)
+    {
+        foreach (ClrThread thread in runtime.Threads)
+            foreach (ClrStackFrame frame in thread.EnumerateStackTrace())
+                if (frame.Method is ClrMethod method)
+                    output.WriteLine(string.Join('\t', "frame", Hex(thread.OSThreadId), Hex(frame.StackPointer), Hex(frame.InstructionPointer),
+                                                 Hex((uint)method.MetadataToken), method.Type.Module?.Name ?? "", $"{method.Type.Name}.{method.Name}"));
     }
 
     static void Types(ClrRuntime runtime, Metadata metadata, Lines lines)
