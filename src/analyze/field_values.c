@@ -149,6 +149,20 @@ static struct gcd_field_value value_of_target(const struct grouping *w, uint32_t
     return (struct gcd_field_value){ .kind = GCD_FIELD_TYPE, .value = type };
 }
 
+/* References do not tell which of them is that of the field; its memory may. */
+static struct gcd_field_value value_in_memory(const struct grouping *w, uint32_t node)
+{
+    uint64_t to = 0;
+    struct gcd_field_value untold = { .kind = GCD_FIELD_UNTOLD };
+    if (w->of->numbers == NULL ||
+        gcd_image_reference(w->of->numbers, gcd_graph_node_address(w->g, node), &to) != GCD_OK)
+        return untold;
+    uint32_t target = to != 0 ? gcd_graph_find(w->g, to) : GCD_NODE_NONE;
+    return to == 0                   ? (struct gcd_field_value){ .kind = GCD_FIELD_NULL }
+           : target != GCD_NODE_NONE ? value_of_target(w, target)
+                                     : untold;
+}
+
 static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, uint32_t slot)
 {
     size_t n;
@@ -161,7 +175,7 @@ static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, 
             continue;
         return value_of_target(w, edges[i]);
     }
-    return (struct gcd_field_value){ .kind = certain ? GCD_FIELD_NULL : GCD_FIELD_UNTOLD };
+    return certain ? (struct gcd_field_value){ .kind = GCD_FIELD_NULL } : value_in_memory(w, node);
 }
 
 /* What tells X apart from other numbers; GCD_IDMAP_NONE: out of memory. */

@@ -219,17 +219,11 @@ static void end_try(struct direct *d)
 
 static gcd_status open_runtime(struct direct *d, struct gcd_error *err)
 {
-    struct heap_image *h;
-    GCD_TRY(heap_image_new(&d->alloc, &h, err));
-    d->heap = h;
+    struct gcd_context context = d->options->context;
+    context.alloc = &d->alloc;
+    GCD_TRY(heap_image_of_process(d->pid, &context, &d->heap, err));
+    struct heap_image *h = d->heap;
     h->options = d->options->image;
-    h->context = d->options->context;
-    h->context.alloc = &h->alloc;
-    GCD_TRY(gcd_process_reader_new(d->pid, &h->alloc, &h->reader, err));
-    h->opened = true;
-    GCD_TRY(image_init(&h->image, NULL, &h->alloc, err));
-    h->image.reader = h->reader;
-    GCD_TRY(process_image_read(&h->image, d->pid, err));
     GCD_TRY(heap_image_open(h, err));
     d->busy_at = image_u64(&h->image, h->clr.gc + GC_STRUCTURES_INVALID);
     d->state_at = image_u64(&h->image, h->clr.gc + GC_CURRENT_STATE);

@@ -35,6 +35,22 @@ void heap_image_free(void *state)
     gcd_mem_free(&a, h, sizeof *h);
 }
 
+gcd_status heap_image_of_process(uint32_t pid, const struct gcd_context *context,
+                                 struct heap_image **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
+    struct heap_image *h = NULL;
+    GCD_TRY(heap_image_new(&a, &h, err));
+    *ret = h;
+    h->context = *context;
+    h->context.alloc = &h->alloc;
+    GCD_TRY(gcd_process_reader_new(pid, &h->alloc, &h->reader, err));
+    h->opened = true;
+    GCD_TRY(image_init(&h->image, NULL, &h->alloc, err));
+    h->image.reader = h->reader;
+    return process_image_read(&h->image, pid, err);
+}
+
 gcd_status heap_image_open(struct heap_image *h, struct gcd_error *err)
 {
     GCD_TRY(clr_open(&h->clr, &h->image, &h->context, &h->alloc, err));

@@ -34,6 +34,10 @@ struct heap_image {
 gcd_status heap_image_new(const struct gcd_alloc *alloc, struct heap_image **ret,
                           struct gcd_error *err);
 void heap_image_free(void *state);
+/* That of the process PID, with what /proc says about it.  The errors of gcd_process_reader_new and
+ * process_image_read; *RET is there even then, unless memory is short. */
+gcd_status heap_image_of_process(uint32_t pid, const struct gcd_context *context,
+                                 struct heap_image **ret, struct gcd_error *err);
 /* Finds the runtime in the image, which has been read, and the regions of its heap. */
 gcd_status heap_image_open(struct heap_image *h, struct gcd_error *err);
 /* Everything between the walk and the first event: types, names, what is alive. */

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-#include "image/image_numbers.h"
-
-/* For types of which no rows are kept. */
-#define NOTHING (GCD_IDMAP_NONE - 1)
-
 void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbers,
                         struct value_rows *rows)
 {
@@ -64,7 +59,7 @@ static size_t row_bytes(const struct gcd_image_numbers *n, const struct image_pl
     return sum;
 }
 
-/* The type of the objects of PLAN; NOTHING: none of their values are kept. */
+/* The type of the objects of PLAN; IMAGE_NO_ROWS: none of their values are kept. */
 static gcd_status type_of(struct image_columns *c, uint64_t table, const struct image_plan *plan,
                           uint32_t *ret)
 {
@@ -72,7 +67,7 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
     *ret = gcd_idmap_get(&c->types, table);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    *ret = NOTHING;
+    *ret = IMAGE_NO_ROWS;
     if ((plan->count > 0 || boxed) && row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES) {
         *ret = (uint32_t)c->rows->type_count;
         gcd_status st = value_rows_add_type(c->rows, table);
@@ -84,6 +79,14 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
             return st;
     }
     return gcd_idmap_put(&c->types, table, *ret) ? GCD_OK : GCD_E_NOMEM;
+}
+
+gcd_status image_columns_type(struct image_columns *c, uint64_t table,
+                              const struct image_plan **ret_plan, uint32_t *ret)
+{
+    *ret = IMAGE_NO_ROWS;
+    *ret_plan = image_plan_of_table(c->numbers, table);
+    return *ret_plan != NULL ? type_of(c, table, *ret_plan, ret) : GCD_OK;
 }
 
 /* Reads the value at P into its cell of ROW; false: the image lacks it. */
@@ -110,7 +113,7 @@ gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t a
     uint32_t type;
     const struct image_plan *plan = image_plan_of(c->numbers, address);
     gcd_status st = plan != NULL ? type_of(c, table, plan, &type) : GCD_OK;
-    if (plan == NULL || st != GCD_OK || type == NOTHING)
+    if (plan == NULL || st != GCD_OK || type == IMAGE_NO_ROWS)
         return st;
     const struct value_type *t = &c->rows->types[type];
     const struct value_column *column = &c->rows->columns[t->first];

@@ -17,7 +17,7 @@
 void image_enums_init(struct image_enums *e, const struct gcd_alloc *alloc, struct clr *c,
                       struct gcd_textpool *text)
 {
-    *e = (struct image_enums){ .alloc = *alloc, .clr = c, .text = text };
+    *e = (struct image_enums){ .alloc = *alloc, .clr = c, .text = text, .modules.clr = c };
     gcd_idmap_init(&e->by_name, &e->alloc);
 }
 
@@ -29,6 +29,7 @@ void image_enums_done(struct image_enums *e)
     gcd_mem_free(&e->alloc, e->items, e->cap * sizeof *e->items);
     gcd_mem_free(&e->alloc, e->definitions, e->definition_cap * sizeof *e->definitions);
     gcd_idmap_done(&e->by_name);
+    image_modules_done(&e->modules);
 }
 
 /* ---- definitions ---- */
@@ -144,7 +145,6 @@ static void make_index(struct image_enums *e)
 uint32_t image_enum_find(struct image_enums *e, const char *name)
 {
     struct gcd_error own = GCD_ERROR_INIT;
-    struct clr_metadata m;
     const char *found;
     uint32_t ret = 0;
     if (!e->indexed)
@@ -152,13 +152,12 @@ uint32_t image_enum_find(struct image_enums *e, const char *name)
     uint32_t i = gcd_idmap_get(&e->by_name, hash_of(name));
     if (i == GCD_IDMAP_NONE || e->definitions[i].token == 0)
         return 0;
-    const struct clr_module *module = &e->clr->modules[e->definitions[i].module];
-    if (!clr_metadata_find(e->clr, module, &m))
-        return 0;
-    if (gcd_metadata_reflection_name(m.m, e->definitions[i].token, &found, NULL, &own) == GCD_OK &&
+    uint64_t module = e->clr->modules[e->definitions[i].module].id;
+    struct gcd_metadata *m = image_modules_get(&e->modules, module);
+    if (m != NULL &&
+        gcd_metadata_reflection_name(m, e->definitions[i].token, &found, NULL, &own) == GCD_OK &&
         strcmp(found, name) == 0) /* not only its hash */
-        ret = image_enum_add(e, module->id, m.m, e->definitions[i].token);
-    clr_metadata_close(e->clr, &m);
+        ret = image_enum_add(e, module, m, e->definitions[i].token);
     return ret;
 }
 

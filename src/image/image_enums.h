@@ -6,7 +6,7 @@
 
 #include "base/idmap.h"
 #include "base/text.h"
-#include "image/clr/clr.h"
+#include "image/image_modules.h"
 
 struct enum_literal {
     uint64_t value;
@@ -32,7 +32,8 @@ struct image_enums {
     struct gcd_alloc alloc;
     struct clr *clr;
     struct gcd_textpool *text;
-    struct enumeration *items; /* [count] */
+    struct image_modules modules; /* that have enums */
+    struct enumeration *items;    /* [count] */
     size_t count, cap;
     bool indexed;
     struct gcd_idmap by_name;       /* hash of a reflection name -> a definition */

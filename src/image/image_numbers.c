@@ -30,36 +30,53 @@ static struct heap_image *image_of(const struct gcd_values_view *view)
     return h != NULL && h->opened && h->st == GCD_OK ? h : NULL;
 }
 
+/* Of H, or else of ROWS. */
+static gcd_status make(struct heap_image *h, const struct value_rows *rows, const char *field,
+                       const struct gcd_alloc *alloc, struct gcd_image_numbers **ret)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_image_numbers *r = gcd_mem_new(&a, sizeof *r);
+    if (r == NULL)
+        return GCD_E_NOMEM;
+    r->alloc = a;
+    r->image = h;
+    r->rows = h != NULL ? NULL : rows;
+    gcd_idmap_init(&r->by_type, &r->alloc);
+    gcd_idmap_init(&r->by_method, &r->alloc);
+    gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
+    r->classes.clr = r->arguments.clr = h != NULL ? &h->clr : NULL;
+    image_enums_init(&r->enums, &r->alloc, h != NULL ? &h->clr : NULL, &r->text);
+    gcd_status st =
+        field != NULL ? gcd_textpool_add(&r->text, field, strlen(field), &r->field) : GCD_OK;
+    if (st == GCD_OK && r->rows != NULL)
+        st = recorded_numbers_open(r);
+    if (st == GCD_OK)
+        *ret = r;
+    else
+        gcd_image_numbers_free(r);
+    return st;
+}
+
+static gcd_status made(gcd_status st, struct gcd_error *err)
+{
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep the names of fields");
+}
+
+gcd_status image_numbers_of(struct heap_image *h, const struct gcd_alloc *alloc,
+                            struct gcd_image_numbers **ret, struct gcd_error *err)
+{
+    return made(make(h, NULL, NULL, alloc, ret), err);
+}
+
 gcd_status gcd_image_numbers_new(const struct gcd_values_view *view, const char *field,
                                  const struct gcd_alloc *alloc, struct gcd_image_numbers **ret,
                                  struct gcd_error *err)
 {
     struct heap_image *h = image_of(view);
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    bool recorded = h == NULL && view->values != NULL && view->values->rows->object_count > 0;
-    if (h == NULL && !recorded)
+    const struct value_rows *rows = view->values != NULL ? view->values->rows : NULL;
+    if (h == NULL && (rows == NULL || rows->object_count == 0))
         return GCD_END;
-    struct gcd_image_numbers *r = gcd_mem_new(&a, sizeof *r);
-    if (r == NULL)
-        return gcd_fail_nomem(err, "reading numbers");
-    r->alloc = a;
-    r->image = h;
-    gcd_idmap_init(&r->by_type, &r->alloc);
-    gcd_idmap_init(&r->by_method, &r->alloc);
-    gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
-    image_enums_init(&r->enums, &r->alloc, h != NULL ? &h->clr : NULL, &r->text);
-    gcd_status st =
-        field != NULL ? gcd_textpool_add(&r->text, field, strlen(field), &r->field) : GCD_OK;
-    if (st == GCD_OK && recorded) {
-        r->rows = view->values->rows;
-        st = recorded_numbers_open(r);
-    }
-    if (st != GCD_OK) {
-        gcd_image_numbers_free(r);
-        return gcd_fail(err, st, "cannot keep the names of fields");
-    }
-    *ret = r;
-    return GCD_OK;
+    return made(make(h, rows, field, alloc, ret), err);
 }
 
 void gcd_image_numbers_free(struct gcd_image_numbers *n)
@@ -67,8 +84,8 @@ void gcd_image_numbers_free(struct gcd_image_numbers *n)
     if (n == NULL)
         return;
     struct gcd_alloc a = n->alloc;
-    if (n->open_module != 0)
-        clr_metadata_close(&n->image->clr, &n->open);
+    image_modules_done(&n->classes);
+    image_modules_done(&n->arguments);
     image_enums_done(&n->enums);
     gcd_mem_free(&a, n->plans, n->plan_cap * sizeof *n->plans);
     gcd_mem_free(&a, n->places, n->place_cap * sizeof *n->places);
@@ -115,7 +132,7 @@ static enum value_form struct_form(const char *name)
     return FORM_OTHER;
 }
 
-static uint32_t size_of(const struct image_place *p, uint32_t *ret_alignment)
+uint32_t image_place_bytes(const struct image_place *p, uint32_t *ret_alignment)
 {
     return value_form_bytes((enum value_form)p->form, p->element, ret_alignment);
 }
@@ -206,24 +223,8 @@ static void set_value_type(struct gcd_image_numbers *n, const struct named_type 
         set_form(n, &argument, name_of(n, &argument), p);
     else
         set_element(f->argument_type, p);
-    (void)size_of(p, &alignment);
+    (void)image_place_bytes(p, &alignment);
     p->value_at = (uint8_t)alignment;
-}
-
-/* The metadata of the module with this id, of which the last ones stay open; NULL = there are none.
- */
-static struct gcd_metadata *metadata_of(struct gcd_image_numbers *n, uint64_t id)
-{
-    struct clr *c = &n->image->clr;
-    uint32_t module = gcd_idmap_get(&c->module_by_id, id);
-    if (id != 0 && n->open_module == id)
-        return n->open.m;
-    if (module == GCD_IDMAP_NONE)
-        return NULL;
-    if (n->open_module != 0)
-        clr_metadata_close(c, &n->open);
-    n->open_module = clr_metadata_find(c, &c->modules[module], &n->open) ? id : 0;
-    return n->open_module != 0 ? n->open.m : NULL;
 }
 
 /* Of a field of CLASS whose type is type parameter PARAMETER. */
@@ -231,7 +232,6 @@ static void set_argument(struct gcd_image_numbers *n, const struct clr_type *cla
                          uint32_t parameter, struct image_place *p)
 {
     struct clr *c = &n->image->clr;
-    struct clr_metadata m;
     gcd_status st = GCD_OK;
     if (parameter >= class->arg_count)
         return;
@@ -239,13 +239,12 @@ static void set_argument(struct gcd_image_numbers *n, const struct clr_type *cla
     if (type == CLR_NONE || c->types[type].arg_count > 0 || c->types[type].token == 0)
         return;
     struct clr_type t = c->types[type];
-    uint32_t module = gcd_idmap_get(&c->module_by_id, t.module);
-    /* not metadata_of: the fields of the class are being read */
-    if (module == GCD_IDMAP_NONE || !clr_metadata_find(c, &c->modules[module], &m))
+    /* not those of the class: its fields are being read */
+    struct gcd_metadata *m = image_modules_get(&n->arguments, t.module);
+    if (m == NULL)
         return;
-    struct named_type of = { t.module, m.m, GCD_TOKEN_TYPE | t.token };
+    struct named_type of = { t.module, m, GCD_TOKEN_TYPE | t.token };
     set_form(n, &of, name_of(n, &of), p);
-    clr_metadata_close(c, &m);
 }
 
 /* ---- where fields are ---- */
@@ -289,7 +288,7 @@ static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t
     if (p.form == FORM_NUMBER && element != ELEMENT_VALUETYPE && element != p.element)
         return false;
     uint32_t offset = second & UINT32_C(0x7ffffff), alignment,
-             bytes = size_of(&p, &alignment) + p.value_at;
+             bytes = image_place_bytes(&p, &alignment) + p.value_at;
     p.offset = offset + 8; /* behind the method table */
     /* the size of an object includes the word before it */
     if (object_bytes < 16 + bytes || offset > object_bytes - 16 - bytes)
@@ -338,7 +337,9 @@ static void add_fields(struct making *w, const struct clr_type *t)
 {
     struct gcd_instance_field f = { .token = 0 };
     struct gcd_error own = GCD_ERROR_INIT;
-    struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(w->n, t->module) : NULL;
+    struct gcd_metadata *m =
+        t->token != 0 && t->rank == 0 ? image_modules_get(&w->n->classes, t->module) : NULL;
+    w->plan.lacking = w->plan.lacking || m == NULL;
     while (m != NULL && !w->full &&
            gcd_metadata_next_field(m, GCD_TOKEN_TYPE | t->token, &f, &own) == GCD_OK)
         add_field(w, t, m, &f);
@@ -353,7 +354,8 @@ static void find_boxed(struct making *w, const struct clr_type *t)
                                               "System.UInt64",  "System.Single", "System.Double",
                                               "System.IntPtr",  "System.UIntPtr" };
     struct gcd_image_numbers *n = w->n;
-    struct gcd_metadata *m = t->token != 0 && t->rank == 0 ? metadata_of(n, t->module) : NULL;
+    struct gcd_metadata *m =
+        t->token != 0 && t->rank == 0 ? image_modules_get(&n->classes, t->module) : NULL;
     struct image_place boxed = { .form = FORM_OTHER };
     if (m == NULL || t->arg_count > 0)
         return;
@@ -363,7 +365,7 @@ static void find_boxed(struct making *w, const struct clr_type *t)
     for (size_t i = 0; i < sizeof primitives / sizeof *primitives && w->plan.count == 1; i++)
         if (strcmp(primitives[i], name) == 0 && is_core(m))
             boxed = n->places[w->plan.first];
-    uint32_t alignment, bytes = size_of(&boxed, &alignment);
+    uint32_t alignment, bytes = image_place_bytes(&boxed, &alignment);
     boxed.offset = 8;
     if (bytes > 0 && w->object_bytes >= 16 + bytes)
         w->plan.boxed = boxed;
@@ -388,8 +390,7 @@ static void make_plan(struct making *w, uint64_t table)
     }
 }
 
-/* Of objects with this method table; NULL = it is not known. */
-static const struct image_plan *plan_of(struct gcd_image_numbers *n, uint64_t table)
+const struct image_plan *image_plan_of_table(struct gcd_image_numbers *n, uint64_t table)
 {
     struct clr *c = &n->image->clr;
     uint32_t known = gcd_idmap_get(&n->by_type, table);
@@ -414,8 +415,9 @@ static const struct image_plan *plan_of(struct gcd_image_numbers *n, uint64_t ta
 
 const struct image_plan *image_plan_of(struct gcd_image_numbers *n, uint64_t address)
 {
-    return n->rows != NULL ? recorded_plan_of(n, address)
-                           : plan_of(n, image_u64(n->image->clr.image, address) & ~UINT64_C(7));
+    return n->rows != NULL
+               ? recorded_plan_of(n, address)
+               : image_plan_of_table(n, image_u64(n->image->clr.image, address) & ~UINT64_C(7));
 }
 
 /* ---- values ---- */
@@ -473,7 +475,7 @@ bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struc
 {
     struct image *image;
     uint8_t flag = 1;
-    uint32_t alignment, size = size_of(p, &alignment);
+    uint32_t alignment, size = image_place_bytes(p, &alignment);
     if (n->rows != NULL)
         return recorded_read_place(n, address, p, ret, ret_has_value);
     image = n->image->clr.image;
@@ -498,7 +500,7 @@ static gcd_status read_place(struct gcd_image_numbers *n, uint64_t address,
     }
     struct gcd_number x = { .bits = gcd_le64(bytes), .high = gcd_le64(bytes + 8) };
     if (p->form == FORM_NUMBER)
-        read_number(n, p, size_of(p, &alignment), &x);
+        read_number(n, p, image_place_bytes(p, &alignment), &x);
     else
         read_struct((enum value_form)p->form, &x);
     *ret = x;
@@ -516,6 +518,18 @@ gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struc
     if (plan == NULL || plan->wanted == CLR_NONE || !is_value(&n->places[plan->wanted]))
         return GCD_END;
     return read_place(n, address, &n->places[plan->wanted], ret);
+}
+
+gcd_status gcd_image_reference(struct gcd_image_numbers *n, uint64_t address, uint64_t *ret)
+{
+    const struct image_plan *plan = image_plan_of(n, address);
+    struct gcd_number x;
+    if (plan == NULL || plan->wanted == CLR_NONE || n->places[plan->wanted].form != FORM_REFERENCE)
+        return GCD_END;
+    gcd_status st = read_place(n, address, &n->places[plan->wanted], &x);
+    if (st == GCD_OK)
+        *ret = x.bits;
+    return st;
 }
 
 gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
@@ -598,7 +612,7 @@ static struct gcd_image_call read_call(struct gcd_image_numbers *n, uint64_t des
     struct gcd_image_call call = { .name = "", .framework = true };
     char name[CLR_METHOD_BYTES];
     clr_method_of(c, desc, &f);
-    struct gcd_metadata *m = metadata_of(n, f.module);
+    struct gcd_metadata *m = image_modules_get(&n->classes, f.module);
     if (m == NULL || clr_name_method(&f, m, name) != GCD_OK || name[0] == '\0' ||
         gcd_textpool_add(&n->text, name, strlen(name), &call.name) != GCD_OK)
         return call;

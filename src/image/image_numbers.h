@@ -5,9 +5,9 @@
 #include <gcdumpc/unstable/image_numbers.h>
 
 #include "base/idmap.h"
-#include "image/clr/clr_names.h"
 #include "image/heap_image.h"
 #include "image/image_enums.h"
+#include "image/image_modules.h"
 #include "values/value_rows.h"
 
 /* Where a type has a field. */
@@ -25,6 +25,7 @@ struct image_plan {
     uint32_t first, count; /* places */
     uint32_t wanted;       /* the place of the field that is asked for; CLR_NONE: there is none */
     struct image_place boxed; /* of their value; FORM_OTHER: they are no boxed values */
+    bool lacking;             /* there are no metadata of one of the classes */
 };
 
 struct gcd_image_numbers {
@@ -45,12 +46,20 @@ struct gcd_image_numbers {
     size_t call_count, call_cap;
     struct image_enums enums;
     struct gcd_textpool text;
-    uint64_t open_module; /* whose metadata are open; 0 = of none */
-    struct clr_metadata open;
+    /* of the class whose fields are read; of the arguments of its type meanwhile */
+    struct image_modules classes, arguments;
 };
 
+/* Those of H, of all fields.  GCD_E_NOMEM. */
+gcd_status image_numbers_of(struct heap_image *h, const struct gcd_alloc *alloc,
+                            struct gcd_image_numbers **ret, struct gcd_error *err);
+
+/* What objects with the method table TABLE of an image have; NULL = it is not known. */
+const struct image_plan *image_plan_of_table(struct gcd_image_numbers *n, uint64_t table);
 /* What the object at ADDRESS has; NULL = it is not known. */
 const struct image_plan *image_plan_of(struct gcd_image_numbers *n, uint64_t address);
+/* Bytes of the value at P, and what they are aligned to. */
+uint32_t image_place_bytes(const struct image_place *p, uint32_t *ret_alignment);
 /* The bytes of the value at P of the object at ADDRESS, and whether a nullable has one.  False:
  * they are not there. */
 bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,

@@ -156,6 +156,28 @@ gcd_status value_rows_add(struct value_rows *r, uint32_t type, uint64_t address,
     return GCD_OK;
 }
 
+/* Rows of a type lie in the order of its objects, so each moves towards the beginning. */
+void value_rows_keep(struct value_rows *r, bool (*keep)(void *ctx, size_t i), void *ctx)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->type_count; i++)
+        r->types[i].row_count = 0;
+    for (size_t i = 0; i < r->object_count; i++) {
+        struct value_object o = r->objects[i];
+        struct value_type *t = &r->types[o.type];
+        if (!keep(ctx, i)) {
+            r->bytes -= t->row_bytes + sizeof o;
+            continue;
+        }
+        if (t->row_bytes > 0 && o.row != t->row_count)
+            memcpy(t->rows + (size_t)t->row_count * t->row_bytes,
+                   t->rows + (size_t)o.row * t->row_bytes, t->row_bytes);
+        o.row = t->row_count++;
+        r->objects[kept++] = o;
+    }
+    r->object_count = kept;
+}
+
 gcd_status value_rows_sort(struct value_rows *r)
 {
     bool sorted = true;
@@ -172,8 +194,7 @@ const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uin
     size_t n = gcd_count_up_to(r->objects, r->object_count, sizeof *r->objects, address);
     if (n == 0 || r->objects[n - 1].address != address)
         return NULL;
-    const struct value_object *o = &r->objects[n - 1];
-    const struct value_type *t = &r->types[o->type];
-    *ret_type = o->type;
-    return t->row_bytes > 0 ? t->rows + (size_t)o->row * t->row_bytes : empty;
+    const uint8_t *row = value_rows_of(r, &r->objects[n - 1]);
+    *ret_type = r->objects[n - 1].type;
+    return row != NULL ? row : empty;
 }

@@ -98,9 +98,18 @@ gcd_status value_rows_add_column(struct value_rows *r, const struct value_column
                                  const char *name, size_t n);
 /* Room for a row of type number TYPE, for the object at ADDRESS; the caller fills it in. */
 gcd_status value_rows_add(struct value_rows *r, uint32_t type, uint64_t address, uint8_t **ret);
+/* Keeps the objects for whose numbers KEEP says so, as long as they are in the order in which they
+ * came. */
+void value_rows_keep(struct value_rows *r, bool (*keep)(void *ctx, size_t i), void *ctx);
 /* Puts the objects in order. */
 gcd_status value_rows_sort(struct value_rows *r);
 
+/* The row of object O, [row_bytes]; NULL if it has no bytes. */
+static inline const uint8_t *value_rows_of(const struct value_rows *r, const struct value_object *o)
+{
+    const struct value_type *t = &r->types[o->type];
+    return t->row_bytes > 0 ? t->rows + (size_t)o->row * t->row_bytes : NULL;
+}
 /* The row of the object at ADDRESS; NULL = there is none. */
 const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uint32_t *ret_type);
 

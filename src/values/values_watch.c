@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "clr/clr_gc.h"
 #include "values/values.h"
+#include "values/watched_rows.h"
 
 /* A read, and what it may cost to read on over memory that nobody asked for. */
 #define READ_BYTES ((size_t)1 << 20)
@@ -23,10 +24,11 @@
 #define HAS_COMPONENTS  UINT32_C(0x80000000)
 #define COMPONENT_BYTES 0xffffu
 
-#define FROZEN     3u /* a generation that no collection touches */
-#define OLDEST     2u
-#define NOT_STRING 1u
-#define IS_STRING  2u
+#define FROZEN 3u /* a generation that no collection touches */
+#define OLDEST 2u
+/* What objects of a type are, instead of its number in the rows. */
+#define IS_NOTHING (GCD_IDMAP_NONE - 1)
+#define IS_STRING  (GCD_IDMAP_NONE - 2)
 #define REASON_GC  1u /* of a suspension; the other is for a background collection */
 #define REASON_GC2 6u
 
@@ -41,23 +43,30 @@ struct watched_batch {
     uint64_t end_ns;
     uint32_t generation;
 };
-struct watched_string {
+struct watched_object {
     uint64_t address;
-    uint32_t units, generation;
+    uint32_t type;  /* its number in the rows, or IS_STRING */
+    uint32_t units; /* of a string */
+    uint32_t bytes; /* to read */
+    uint8_t generation;
+    bool wide; /* it is read twice */
 };
 
 struct gcd_values_watch {
     struct gcd_alloc alloc;
     struct gcd_values_watch_options options;
     struct gcd_trace *trace;
-    struct gcd_idmap types; /* IS_STRING or NOT_STRING */
+    struct gcd_idmap types; /* IS_STRING, IS_NOTHING, or a number in the rows */
     uint64_t string_type;   /* 0 = none yet */
-    /* the walk: its strings as numbers of seven bits a byte, in the order of their events */
+    /* the walk: its objects in the order of their events, each with its address as the difference
+     * to the one before, and length * 2 of a string, or number * 2 + 1 of another type; numbers
+     * have seven bits a byte */
     uint8_t *list;
     size_t list_bytes, list_cap;
     uint64_t last, strings, nodes;
-    struct gcd_range *ranges;
+    struct gcd_range *ranges; /* [range_count] by address once objects are read, */
     size_t range_count, range_cap;
+    bool overlapping; /* unless this is true */
     uint64_t thread;
     uint32_t gc_number;
     int64_t end_ns; /* of the walk, since the start of the recording */
@@ -70,10 +79,13 @@ struct gcd_values_watch {
     struct gcd_values *values;
     struct watched_batch *batches;
     size_t batch_count, batch_cap;
-    struct watched_string *pending; /* [BATCH_MOST] strings to be read at once */
+    struct watched_rows rows;
+    struct watched_object *pending; /* [BATCH_MOST] to read at once */
     size_t pending_count;
-    uint8_t *buffer; /* [READ_BYTES] */
-    char *text;      /* [VALUES_TEXT_BYTES] */
+    uint8_t *buffer;             /* [READ_BYTES] */
+    uint8_t *again;              /* [READ_BYTES] if there are rows: what was read a second time, */
+    size_t again_from, again_to; /* this part of the buffer */
+    char *text;                  /* [VALUES_TEXT_BYTES] */
     uint64_t deadline_ns, read_ns;
     uint64_t changed; /* of the strings read: not what the walk saw */
     bool too_many;    /* marks */
@@ -83,50 +95,46 @@ struct gcd_values_watch {
 
 /* ---- the walk ---- */
 
-static bool is_string_table(struct gcd_values_watch *w, uint64_t type)
+/* What objects of a type are, by its method table.  Arrays have no fields. */
+static gcd_status look_at_type(struct gcd_values_watch *w, uint64_t type, uint32_t *ret,
+                               struct gcd_error *err)
 {
     uint8_t head[8];
-    return w->options.read(w->options.ctx, type, head, sizeof head) == sizeof head &&
-           (gcd_le32(head) & (HAS_COMPONENTS | COMPONENT_BYTES)) == (HAS_COMPONENTS | 2) &&
-           gcd_le32(head + 4) == STRING_BASE;
-}
-
-static gcd_status is_string(struct gcd_values_watch *w, uint64_t type, bool *ret,
-                            struct gcd_error *err)
-{
-    uint32_t known = gcd_idmap_get(&w->types, type);
-    if (known == GCD_IDMAP_NONE) {
-        known = is_string_table(w, type) ? IS_STRING : NOT_STRING;
-        if (!gcd_idmap_put(&w->types, type, known))
-            return gcd_fail_nomem(err, "reading values");
-        if (known == IS_STRING) {
-            w->several = w->string_type != 0;
-            w->string_type = type;
-        }
+    bool there = w->options.read(w->options.ctx, type, head, sizeof head) == sizeof head;
+    uint32_t flags = there ? gcd_le32(head) : 0;
+    *ret = IS_NOTHING;
+    if (there && (flags & (HAS_COMPONENTS | COMPONENT_BYTES)) == (HAS_COMPONENTS | 2) &&
+        gcd_le32(head + 4) == STRING_BASE) {
+        *ret = IS_STRING;
+        w->several = w->string_type != 0;
+        w->string_type = type;
+    } else if (w->rows.source != NULL && (flags & HAS_COMPONENTS) == 0) {
+        GCD_TRY(watched_rows_add_type(&w->rows, type, ret, err));
     }
-    *ret = known == IS_STRING;
-    return GCD_OK;
+    return gcd_idmap_put(&w->types, type, *ret) ? GCD_OK : gcd_fail_nomem(err, "reading values");
 }
 
-static gcd_status add_string(struct gcd_values_watch *w, const struct gcd_clr_node *node,
-                             struct gcd_error *err)
+static gcd_status add_object(struct gcd_values_watch *w, const struct gcd_clr_node *node,
+                             uint32_t type, struct gcd_error *err)
 {
     enum { MOST = 20 };
+    bool string = type == IS_STRING;
     if (!gcd_vec_reserve(&w->alloc, &w->list, &w->list_cap, w->list_bytes + MOST, 1, SIZE_MAX))
         return gcd_fail_nomem(err, "reading values");
     struct gcd_put p = gcd_put_make(w->list + w->list_bytes, MOST);
     gcd_put_varuint(&p, node->address - w->last);
-    gcd_put_varuint(&p, (node->size - STRING_BASE) / 2);
+    gcd_put_varuint(&p, string ? (node->size - STRING_BASE) / 2 * 2 : (uint64_t)type * 2 + 1);
     w->list_bytes += gcd_put_bytes_done(&p);
     w->last = node->address;
-    w->strings++;
+    w->strings += string;
+    w->rows.listed += !string;
     return GCD_OK;
 }
 
 static void begin_walk(struct gcd_values_watch *w, uint64_t thread)
 {
     w->list_bytes = w->range_count = 0;
-    w->last = w->strings = w->nodes = 0;
+    w->last = w->strings = w->rows.listed = w->nodes = 0;
     w->thread = thread;
 }
 
@@ -141,10 +149,12 @@ static gcd_status take_nodes(struct gcd_values_watch *w, const struct gcd_event 
         begin_walk(w, ev->thread);
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_node node = gcd_clr_node_at(&b, i);
-        bool string = false;
-        GCD_TRY(is_string(w, node.type, &string, err));
-        if (string && node.size >= STRING_BASE && node.size <= UINT32_MAX)
-            GCD_TRY(add_string(w, &node, err));
+        uint32_t type = gcd_idmap_get(&w->types, node.type);
+        if (type == GCD_IDMAP_NONE)
+            GCD_TRY(look_at_type(w, node.type, &type, err));
+        if (type != IS_STRING ? type != IS_NOTHING
+                              : node.size >= STRING_BASE && node.size <= UINT32_MAX)
+            GCD_TRY(add_object(w, &node, type, err));
     }
     w->nodes += b.count;
     return GCD_OK;
@@ -258,20 +268,25 @@ gcd_status gcd_values_watch_new(const struct gcd_values_watch_options *options,
                                 struct gcd_values_watch **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
-    if (options->read == NULL || options->now_ns == NULL)
-        return gcd_fail(err, GCD_E_ARG, "values need memory and a clock");
+    if (options->read == NULL || options->now_ns == NULL ||
+        (options->values.kind == GCD_VALUES_ALL && options->source == NULL))
+        return gcd_fail(err, GCD_E_ARG, "values need memory and a clock, those of objects types");
+    bool all = options->values.kind == GCD_VALUES_ALL;
     struct gcd_values_watch *w = gcd_mem_new(&a, sizeof *w);
     if (w == NULL)
         return gcd_fail_nomem(err, "reading values");
     w->alloc = a;
     w->options = *options;
     gcd_idmap_init(&w->types, &w->alloc);
+    watched_rows_init(&w->rows, &w->alloc, all ? options->source : NULL);
+    w->again = all ? gcd_mem_new_uncleared(&a, READ_BYTES, 1) : NULL;
     w->pending = gcd_mem_new_uncleared(&a, BATCH_MOST, sizeof *w->pending);
     w->buffer = gcd_mem_new_uncleared(&a, READ_BYTES, 1);
     w->text = gcd_mem_new_uncleared(&a, VALUES_TEXT_BYTES, 1);
-    gcd_status st = w->pending != NULL && w->buffer != NULL && w->text != NULL
-                        ? gcd_trace_new(&options->context, &w->trace, err)
-                        : gcd_fail_nomem(err, "reading values");
+    gcd_status st =
+        w->pending != NULL && w->buffer != NULL && w->text != NULL && (w->again != NULL || !all)
+            ? gcd_trace_new(&options->context, &w->trace, err)
+            : gcd_fail_nomem(err, "reading values");
     if (st == GCD_OK)
         st = values_new(&a, options->context.limits, &options->values, &w->values, err);
     if (st == GCD_OK)
@@ -288,7 +303,9 @@ void gcd_values_watch_free(struct gcd_values_watch *w)
     const struct gcd_alloc a = w->alloc;
     gcd_trace_free(w->trace);
     gcd_idmap_done(&w->types);
+    watched_rows_done(&w->rows);
     values_free(w->values);
+    gcd_mem_free(&a, w->again, READ_BYTES);
     gcd_mem_free(&a, w->list, w->list_cap);
     gcd_mem_free(&a, w->ranges, w->range_cap * sizeof *w->ranges);
     gcd_mem_free(&a, w->marks, w->mark_cap * sizeof *w->marks);
@@ -313,39 +330,57 @@ gcd_status gcd_values_watch_feed(struct gcd_values_watch *w, const void *bytes, 
 
 /* ---- reading ---- */
 
+static uint8_t generation_in(const struct gcd_range *r)
+{
+    return (uint8_t)(r->generation < OLDEST ? r->generation : OLDEST);
+}
+
 /* Of an object at ADDRESS; *LAST: the range of the object before. */
-static uint32_t generation_of(const struct gcd_values_watch *w, uint64_t address, size_t *last)
+static uint8_t generation_of(const struct gcd_values_watch *w, uint64_t address, size_t *last)
 {
     if (w->range_count == 0)
         return 0; /* unknown: every collection counts */
-    for (size_t i = 0; i < w->range_count; i++) {
-        size_t k = (*last + i) % w->range_count;
-        const struct gcd_range *r = &w->ranges[k];
-        if (address - r->start < r->reserved_bytes) {
-            *last = k;
-            return r->generation < OLDEST ? r->generation : OLDEST;
-        }
-    }
-    return FROZEN;
+    const struct gcd_range *r = &w->ranges[*last];
+    if (address - r->start < r->reserved_bytes)
+        return generation_in(r);
+    for (size_t i = 0; i < w->range_count && w->overlapping; i++)
+        if (address - w->ranges[i].start < w->ranges[i].reserved_bytes)
+            return generation_in(&w->ranges[i]);
+    size_t n = gcd_count_up_to(w->ranges, w->range_count, sizeof *w->ranges, address);
+    if (n == 0 || address - w->ranges[n - 1].start >= w->ranges[n - 1].reserved_bytes)
+        return FROZEN;
+    *last = n - 1;
+    return generation_in(&w->ranges[n - 1]);
 }
 
-static uint64_t read_end_of(const struct watched_string *s)
+static gcd_status sort_ranges(struct gcd_values_watch *w, struct gcd_error *err)
 {
-    return s->address + STRING_TEXT + 2 * (uint64_t)s->units;
+    if (!gcd_sort_by_u64(&w->alloc, w->ranges, w->range_count, sizeof *w->ranges))
+        return gcd_fail_nomem(err, "reading values");
+    for (size_t i = 1; i < w->range_count; i++) {
+        const struct gcd_range *r = &w->ranges[i - 1];
+        w->overlapping = w->overlapping || r->reserved_bytes > w->ranges[i].start - r->start;
+    }
+    return GCD_OK;
 }
 
-static bool is_head(const struct gcd_values_watch *w, const struct watched_string *s,
+static uint64_t read_end_of(const struct watched_object *o)
+{
+    return o->address + o->bytes;
+}
+
+static bool is_head(const struct gcd_values_watch *w, const struct watched_object *s,
                     const uint8_t *head)
 {
     return (gcd_le64(head) & ~UINT64_C(7)) == w->string_type &&
            gcd_le32(head + STRING_LENGTH) == s->units;
 }
 
-static gcd_status add_value(struct gcd_values_watch *w, const struct watched_string *s,
+static gcd_status add_value(struct gcd_values_watch *w, const struct watched_object *s,
                             uint64_t hash, const uint8_t *units, struct gcd_error *err)
 {
     struct values_content c = { .hash = hash, .length = s->units };
-    if (w->options.values.kind == GCD_VALUES_STRINGS) {
+    if (w->options.values.kind != GCD_VALUES_HASHES) {
         c.bytes = values_characters(&w->options.values, units,
                                     s->units < READ_BYTES / 2 ? s->units : READ_BYTES / 2, w->text);
         c.utf8 = w->text;
@@ -356,30 +391,65 @@ static gcd_status add_value(struct gcd_values_watch *w, const struct watched_str
 /* Hashes in this number are computed before the first is looked up. */
 #define GROUP ((size_t)32)
 
-/* The N pending strings from number I on, whose bytes are in the buffer from BEGIN on. */
+/* The object O, whose bytes are in the buffer from OFF on. */
+static gcd_status take_row(struct gcd_values_watch *w, const struct watched_object *o, size_t off,
+                           struct gcd_error *err)
+{
+    struct watched_copy copy = { .address = o->address,
+                                 .number = o->type,
+                                 .batch = (uint32_t)w->batch_count,
+                                 .object = w->buffer + off,
+                                 .again = w->again + off };
+    bool all = !o->wide || (w->again_from <= off && off + o->bytes <= w->again_to);
+    return all ? watched_rows_take(&w->rows, &copy, err) : GCD_OK;
+}
+
+/* The N pending objects from number I on, whose bytes are in the buffer from BEGIN on. */
 static gcd_status take_group(struct gcd_values_watch *w, size_t i, size_t n, uint64_t begin,
                              struct gcd_error *err)
 {
     uint64_t hashes[GROUP];
     for (size_t k = 0; k < n; k++) {
-        const struct watched_string *s = &w->pending[i + k];
+        const struct watched_object *s = &w->pending[i + k];
+        if (s->type != IS_STRING)
+            continue;
         hashes[k] =
             values_hash_of(w->options.values.key, w->buffer + (s->address - begin) + STRING_TEXT,
                            2 * (size_t)s->units);
         values_fetch(w->values, hashes[k]);
     }
     for (size_t k = 0; k < n; k++) {
-        const struct watched_string *s = &w->pending[i + k];
-        const uint8_t *head = w->buffer + (s->address - begin);
-        if (is_head(w, s, head))
-            GCD_TRY(add_value(w, s, hashes[k], head + STRING_TEXT, err));
+        const struct watched_object *s = &w->pending[i + k];
+        size_t off = (size_t)(s->address - begin);
+        if (s->type != IS_STRING)
+            GCD_TRY(take_row(w, s, off, err));
+        else if (is_head(w, s, w->buffer + off))
+            GCD_TRY(add_value(w, s, hashes[k], w->buffer + off + STRING_TEXT, err));
         else
             w->changed++;
     }
     return GCD_OK;
 }
 
-/* The N bytes from the first pending string on are in the buffer.  Takes the strings that are whole
+/* Reads once more from the first of N pending objects that is wide up to the last one. */
+static void read_again(struct gcd_values_watch *w, size_t n)
+{
+    uint64_t begin = w->pending[0].address;
+    size_t from = 0, to = n;
+    while (from < n && !w->pending[from].wide)
+        from++;
+    while (to > from && !w->pending[to - 1].wide)
+        to--;
+    w->again_from = w->again_to = 0;
+    if (to == from)
+        return;
+    w->again_from = (size_t)(w->pending[from].address - begin);
+    size_t bytes = (size_t)(read_end_of(&w->pending[to - 1]) - begin) - w->again_from;
+    w->again_to = w->again_from + w->options.read(w->options.ctx, begin + w->again_from,
+                                                  w->again + w->again_from, bytes);
+}
+
+/* The N bytes from the first pending object on are in the buffer.  Takes the objects that are whole
  * there; *RET becomes their number. */
 static gcd_status take_read(struct gcd_values_watch *w, size_t n, size_t *ret,
                             struct gcd_error *err)
@@ -388,6 +458,7 @@ static gcd_status take_read(struct gcd_values_watch *w, size_t n, size_t *ret,
     size_t whole = 0;
     while (whole < w->pending_count && read_end_of(&w->pending[whole]) - begin <= n)
         whole++;
+    read_again(w, whole);
     for (size_t i = 0; i < whole; i += GROUP)
         GCD_TRY(take_group(w, i, whole - i < GROUP ? whole - i : GROUP, begin, err));
     *ret = whole;
@@ -395,7 +466,7 @@ static gcd_status take_read(struct gcd_values_watch *w, size_t n, size_t *ret,
 }
 
 /* A string that is larger than the buffer, piece by piece. */
-static gcd_status read_large(struct gcd_values_watch *w, const struct watched_string *s,
+static gcd_status read_large(struct gcd_values_watch *w, const struct watched_object *s,
                              struct gcd_error *err)
 {
     void *ctx = w->options.ctx;
@@ -434,11 +505,11 @@ static void drop_pending(struct gcd_values_watch *w, size_t n)
     memmove(w->pending, w->pending + n, w->pending_count * sizeof *w->pending);
 }
 
-/* Reads the pending strings; a hole between them ends a call early. */
+/* Reads the pending objects; a hole between them ends a call early. */
 static gcd_status read_pending(struct gcd_values_watch *w, struct gcd_error *err)
 {
     while (w->pending_count > 0) {
-        const struct watched_string *first = &w->pending[0];
+        const struct watched_object *first = &w->pending[0];
         uint64_t n = read_end_of(&w->pending[w->pending_count - 1]) - first->address;
         uint32_t generation = first->generation;
         size_t taken = 1;
@@ -463,11 +534,11 @@ static gcd_status read_pending(struct gcd_values_watch *w, struct gcd_error *err
     return GCD_OK;
 }
 
-static gcd_status add_pending(struct gcd_values_watch *w, const struct watched_string *s,
+static gcd_status add_pending(struct gcd_values_watch *w, const struct watched_object *s,
                               struct gcd_error *err)
 {
     if (w->pending_count > 0) {
-        const struct watched_string *first = &w->pending[0],
+        const struct watched_object *first = &w->pending[0],
                                     *last = &w->pending[w->pending_count - 1];
         if (s->address < read_end_of(last) || s->address - read_end_of(last) > GAP_BYTES ||
             read_end_of(s) - first->address > READ_BYTES || w->pending_count == BATCH_MOST)
@@ -477,19 +548,48 @@ static gcd_status add_pending(struct gcd_values_watch *w, const struct watched_s
     return GCD_OK;
 }
 
-/* The strings whose generation is FROM to TO. */
+/* Sets how many bytes of an object, which is no string, to read; 0 = none. */
+static gcd_status find_bytes(struct gcd_values_watch *w, struct watched_object *o,
+                             struct gcd_error *err)
+{
+    const struct value_shape *shape;
+    bool late = !w->rows.types[o->type].asked && w->options.now_ns(w->options.ctx) > w->deadline_ns;
+    GCD_TRY(watched_rows_shape(&w->rows, o->type, late, &shape, err));
+    o->bytes = 0;
+    if (shape == NULL || shape->unknown)
+        return GCD_OK;
+    w->rows.without += shape->type == VALUE_NO_TYPE;
+    if (shape->type == VALUE_NO_TYPE || shape->bytes > READ_BYTES)
+        return GCD_OK;
+    o->bytes = shape->bytes;
+    o->wide = shape->wide;
+    return GCD_OK;
+}
+
+/* The objects whose generation is FROM to TO. */
 static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, uint32_t to,
                                    struct gcd_error *err)
 {
     struct gcd_cur c = gcd_cur_make(w->list, w->list_bytes, 0);
-    struct watched_string s = { .address = 0 };
+    struct watched_object o = { .address = 0 };
     size_t range = 0;
     while (gcd_cur_left(&c) > 0) {
-        s.address += gcd_cur_varuint64(&c);
-        s.units = gcd_cur_varuint32(&c);
-        s.generation = generation_of(w, s.address, &range);
-        if (s.generation >= from && s.generation <= to)
-            GCD_TRY(add_pending(w, &s, err));
+        o.address += gcd_cur_varuint64(&c);
+        uint64_t what = gcd_cur_varuint64(&c);
+        o.generation = generation_of(w, o.address, &range);
+        if (o.generation < from || o.generation > to)
+            continue;
+        o.wide = false;
+        if ((what & 1) != 0) {
+            o.type = (uint32_t)(what >> 1);
+            GCD_TRY(find_bytes(w, &o, err));
+        } else {
+            o.type = IS_STRING;
+            o.units = (uint32_t)(what >> 1);
+            o.bytes = STRING_TEXT + 2 * o.units;
+        }
+        if (o.bytes > 0)
+            GCD_TRY(add_pending(w, &o, err));
     }
     return read_pending(w, err);
 }
@@ -498,11 +598,14 @@ gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
                                  struct gcd_error *err)
 {
     if (!w->whole || w->read)
-        return gcd_fail(err, GCD_E_STATE, "the heap walk is not over, or its strings were read");
+        return gcd_fail(err, GCD_E_STATE, "the heap walk is not over, or its objects were read");
     w->read = true;
     w->read_ns = w->options.now_ns(w->options.ctx);
     w->deadline_ns = w->read_ns + budget_ns;
+    GCD_TRY(sort_ranges(w, err));
     GCD_TRY(values_expect(w->values, w->strings, err));
+    if (w->rows.source != NULL)
+        GCD_TRY(watched_rows_begin(&w->rows, w->values->rows, err));
     GCD_TRY(read_generations(w, 0, 1, err));
     GCD_TRY(read_generations(w, OLDEST, OLDEST, err));
     return read_generations(w, FROZEN, FROZEN, err);
@@ -564,14 +667,47 @@ static const char *problem_of(const struct gcd_values_watch *w, const struct gcd
     return NULL;
 }
 
-static bool is_certain(const struct gcd_values_watch *w, uint32_t batch, uint64_t start_ticks,
-                       const int64_t limits[OLDEST + 1])
+struct judgment {
+    const struct gcd_values_watch *w;
+    uint64_t start_ticks;
+    int64_t limits[OLDEST + 1];
+    size_t range; /* of the last reference */
+};
+
+/* Was an object of GENERATION still there when BATCH had been read? */
+static bool was_there(const struct judgment *j, uint32_t batch, uint32_t generation)
 {
-    const struct watched_batch *b = &w->batches[batch];
-    uint64_t end = start_ticks + (uint64_t)w->end_ns;
+    const struct watched_batch *b = &j->w->batches[batch];
+    uint64_t end = j->start_ticks + (uint64_t)j->w->end_ns;
     if (b->end_ns < end) /* another clock: nobody reads before the walk is over */
         return false;
-    return b->generation >= FROZEN || b->end_ns - start_ticks < (uint64_t)limits[b->generation];
+    return generation >= FROZEN || b->end_ns - j->start_ticks < (uint64_t)j->limits[generation];
+}
+
+static bool is_certain(const struct judgment *j, uint32_t batch)
+{
+    return was_there(j, batch, j->w->batches[batch].generation);
+}
+
+/* [value_rows_keep] A reference may lead to what was moved, to an address where the walk met
+ * another object. */
+static bool is_row_certain(void *ctx, size_t i)
+{
+    struct judgment *j = ctx;
+    const struct value_rows *r = j->w->values->rows;
+    const struct value_object *o = &r->objects[i];
+    const struct value_type *t = &r->types[o->type];
+    const uint8_t *row = value_rows_of(r, o);
+    uint32_t batch = j->w->rows.batches[i];
+    if (was_there(j, batch, 0)) /* the usual case: no collection at all */
+        return true;
+    bool certain = is_certain(j, batch);
+    for (uint32_t k = 0; k < t->count && certain && row != NULL; k++) {
+        const struct value_column *c = &r->columns[t->first + k];
+        uint64_t to = c->form == FORM_REFERENCE ? gcd_le64(row + c->at) : 0;
+        certain = to == 0 || was_there(j, batch, generation_of(j->w, to, &j->range));
+    }
+    return certain;
 }
 
 /* Keeps the objects of batches that are certain. */
@@ -579,18 +715,21 @@ static void judge(struct gcd_values_watch *w, const struct gcd_trace_info *t)
 {
     struct gcd_values *v = w->values;
     struct gcd_values_facts *f = &v->facts;
-    int64_t limits[OLDEST + 1];
-    size_t kept = 0;
-    find_limits(w, limits);
+    struct judgment j = { .w = w, .start_ticks = t->start_ticks };
+    size_t kept = 0, rows = v->rows->object_count;
+    find_limits(w, j.limits);
     for (size_t i = 0; i < v->object_count; i++)
-        if (is_certain(w, v->objects[i].batch, t->start_ticks, limits))
+        if (is_certain(&j, v->objects[i].batch))
             v->objects[kept++] = v->objects[i];
-    f->collected = v->object_count - kept;
-    f->changed = w->changed;
-    f->unread = w->strings - w->changed - v->object_count;
+    value_rows_keep(v->rows, is_row_certain, &j);
+    f->numbers = v->rows->object_count;
+    f->collected = v->object_count - kept + rows - f->numbers;
+    f->changed = w->changed + w->rows.changed;
+    f->unread = w->strings + w->rows.listed - w->rows.without - f->changed - v->object_count - rows;
     f->objects = v->object_count = kept;
     uint64_t end = t->start_ticks + (uint64_t)w->end_ns;
     f->after_ms = w->read_ns > end ? (w->read_ns - end) / 1000000 : 0;
+    f->after_ms += f->after_ms == 0; /* which is only of an image */
 }
 
 gcd_status gcd_values_watch_finish(struct gcd_values_watch *w, struct gcd_dump *d,

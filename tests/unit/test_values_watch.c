@@ -1,24 +1,42 @@
-/* Texts read beside a walk: which are certain, by the collections that came meanwhile. */
+/* Values read beside a walk: which are certain, by the collections that came meanwhile. */
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/values_watch.h>
 
+#include "base/error.h"
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/tb.h"
+#include "values/value_source.h"
+#include "values/values.h"
 
 #define BASE        UINT64_C(0x100000) /* of the memory of the process */
 #define STRING_TYPE (BASE + 0x40)
 #define ARRAY_TYPE  (BASE + 0x80)
+#define ORDER_TYPE  (BASE + 0xc0)
+#define PLAIN_TYPE  (BASE + 0x100) /* has no values */
+#define LOST_TYPE   (BASE + 0x140) /* unknown ones */
 #define YOUNG       (BASE + 0x1000)
 #define OLD         (BASE + 0x2000)
 #define FROZEN      (BASE + 0x3000)
 #define WALK_ENDS   INT64_C(10000) /* ns since the start of the recording */
 #define READ_AT     INT64_C(20000)
 
+/* An order: its number, a reference, a wide value, and a nullable number. */
+#define ORDER_NUMBER    8u
+#define ORDER_REFERENCE 16u
+#define ORDER_WIDE      24u
+#define ORDER_FLAG      40u
+#define ORDER_NULLABLE  44u
+#define ORDER_BYTES     56u
+#define YOUNG_ORDER     (YOUNG + 0x100)
+#define OLD_ORDER       (OLD + 0x100)
+#define FROZEN_ORDER    (FROZEN + 0x100)
+
 static uint8_t memory[0x4000];
-static uint64_t hole; /* from here on the process has nothing; 0 = none */
+static void (*between)(void); /* before the old order is read once more; NULL: nothing happens */
+static uint64_t hole;         /* from here on the process has nothing; 0 = none */
 /* the clock at the start of a recording of support/tb.c */
 static const uint64_t start_ticks = 500;
 static uint64_t now;
@@ -30,6 +48,8 @@ static size_t read_memory(void *ctx, uint64_t address, void *ret, size_t n)
     if (address < BASE || address >= end)
         return 0;
     size_t got = end - address < n ? (size_t)(end - address) : n;
+    if (between != NULL && address == OLD_ORDER) /* the first time, memory is read from OLD on */
+        between();
     memcpy(ret, memory + (address - BASE), got);
     return got;
 }
@@ -54,6 +74,17 @@ static void put_string(uint64_t address, const char *text)
         put_le(address + 12 + 2 * i, (uint8_t)text[i], 2);
 }
 
+static void put_order(uint64_t address, uint64_t number, uint64_t reference)
+{
+    put_le(address, ORDER_TYPE, 8);
+    put_le(address + ORDER_NUMBER, number, 8);
+    put_le(address + ORDER_REFERENCE, reference, 8);
+    put_le(address + ORDER_WIDE, number, 8);
+    put_le(address + ORDER_WIDE + 8, ~number, 8);
+    put_le(address + ORDER_FLAG, 1, 1);
+    put_le(address + ORDER_NULLABLE, number, 4);
+}
+
 static void make_memory(void)
 {
     memset(memory, 0, sizeof memory);
@@ -66,6 +97,57 @@ static void make_memory(void)
     put_string(YOUNG + 40, "too");
     put_string(OLD, "old");
     put_string(FROZEN, "literal");
+    between = NULL;
+    put_order(YOUNG_ORDER, 1, OLD);
+    put_order(OLD_ORDER, 2, OLD);
+    put_order(FROZEN_ORDER, 3, FROZEN);
+}
+
+/* ---- types of objects ---- */
+
+static const struct value_cell order_cells[] = {
+    { .offset = ORDER_NUMBER },
+    { .offset = ORDER_REFERENCE },
+    { .offset = ORDER_WIDE, .wide = true },
+    { .offset = ORDER_NULLABLE, .flag = ORDER_FLAG, .wide = true }
+};
+struct orders {
+    struct gcd_value_source source; /* the first */
+    struct value_rows *rows;
+};
+
+static gcd_status begin_orders(struct gcd_value_source *s, struct value_rows *rows,
+                               const uint64_t *tables, size_t n, struct gcd_error *err)
+{
+    (void)tables, (void)err;
+    assert_int_equal(n, 3);
+    ((struct orders *)s)->rows = rows;
+    return GCD_OK;
+}
+
+static gcd_status shape_of(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
+                           struct gcd_error *err)
+{
+    static const struct value_column columns[] = {
+        { .form = FORM_NUMBER, .element = 10 },
+        { .form = FORM_REFERENCE },
+        { .form = FORM_GUID },
+        { .form = FORM_NUMBER, .element = 8, .flags = VALUE_NULLABLE },
+    };
+    struct value_rows *rows = ((struct orders *)s)->rows;
+    *ret = (struct value_shape){ .type = VALUE_NO_TYPE,
+                                 .bytes = VALUE_HEAD_BYTES,
+                                 .unknown = table == LOST_TYPE };
+    if (table != ORDER_TYPE)
+        return GCD_OK;
+    assert_int_equal(rows->type_count, 0); /* asked for once */
+    gcd_status st = value_rows_add_type(rows, table);
+    for (size_t i = 0; st == GCD_OK && i < 4; i++)
+        st = value_rows_add_column(rows, &columns[i], "x", 1);
+    ret->type = 0;
+    ret->bytes = ORDER_NULLABLE + 4;
+    ret->wide = true;
+    return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "no memory");
 }
 
 /* The walk of these objects, after one in a collection that the dump did not ask for. */
@@ -92,6 +174,26 @@ static void put_walk(struct tb *t, bool ranges)
     tb_flush(t);
 }
 
+/* The same with orders, and objects of which nothing is read. */
+static void put_walk_of_orders(struct tb *t)
+{
+    tb_init(t, TB_V4, 8);
+    t->time_ns = 1000;
+    t->step_ns = 10;
+    tb_gc_start(t, 5);
+    tb_nodes(t,
+             TB_LIST(struct tb_node, { YOUNG, 22 + 10, STRING_TYPE, 0 },
+                     { YOUNG_ORDER, ORDER_BYTES, ORDER_TYPE, 0 }, { OLD, 22 + 6, STRING_TYPE, 0 },
+                     { OLD + 80, 24, PLAIN_TYPE, 0 }, { OLD_ORDER, ORDER_BYTES, ORDER_TYPE, 0 },
+                     { OLD_ORDER + 80, 24, LOST_TYPE, 0 }, { FROZEN, 22 + 14, STRING_TYPE, 0 },
+                     { FROZEN_ORDER, ORDER_BYTES, ORDER_TYPE, 0 }));
+    tb_range(t, 2, OLD, 0x200, 0x1000); /* they come in any order */
+    tb_range(t, 1, YOUNG, 0x200, 0x1000);
+    t->time_ns = WALK_ENDS;
+    tb_gc_end(t, 5);
+    tb_flush(t);
+}
+
 /* A collection after the walk: its suspension at NS, unless it is missing, and its start. */
 struct collection {
     int64_t ns;
@@ -112,11 +214,13 @@ static void put_collection(struct tb *t, const struct collection *c)
 static struct gcd_dump *dump;
 
 /* Feeds the recording T as it comes from a process; memory is read when the walk is over. */
-static gcd_status watch(struct tb *t, size_t walk_bytes, const struct gcd_alloc *alloc,
-                        struct gcd_error *err)
+static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_kind kind,
+                             const struct gcd_alloc *alloc, struct gcd_error *err)
 {
+    struct orders orders = { .source = { begin_orders, shape_of, order_cells } };
     struct gcd_values_watch_options o = { .context = { .alloc = alloc },
-                                          .values = { .kind = GCD_VALUES_STRINGS },
+                                          .values = { .kind = kind },
+                                          .source = &orders.source,
                                           .read = read_memory,
                                           .now_ns = now_ns };
     struct gcd_dump_options dump_options = { .values = true };
@@ -138,6 +242,12 @@ static gcd_status watch(struct tb *t, size_t walk_bytes, const struct gcd_alloc 
         st = gcd_values_watch_finish(w, dump, err);
     gcd_values_watch_free(w);
     return st;
+}
+
+static gcd_status watch(struct tb *t, size_t walk_bytes, const struct gcd_alloc *alloc,
+                        struct gcd_error *err)
+{
+    return watch_kind(t, walk_bytes, GCD_VALUES_STRINGS, alloc, err);
 }
 
 static bool has(uint64_t address, const char *text)
@@ -267,6 +377,173 @@ static void every_allocation_may_fail(void **state)
     tb_done(&t);
 }
 
+/* ---- values in objects ---- */
+
+/* Is there the row of order NUMBER at ADDRESS, with that reference? */
+static bool has_order(uint64_t address, uint64_t number, uint64_t reference)
+{
+    uint32_t type;
+    const struct gcd_values *v = gcd_dump_values(dump);
+    const uint8_t *row = value_rows_find(v->rows, address, &type);
+    if (row == NULL)
+        return false;
+    assert_int_equal(gcd_le64(row), number);
+    assert_int_equal(gcd_le64(row + 8), reference);
+    assert_true(gcd_le64(row + 16) == number && gcd_le64(row + 24) == ~number);
+    assert_true(row[32] == 1 && gcd_le32(row + 33) == number);
+    return true;
+}
+
+/* Which orders are kept after collection C (NULL: none); WORD is changed first. */
+struct order_case {
+    const char *kept;
+    struct collection c;
+    uint64_t at, word;
+    size_t bytes;
+};
+
+static void expect_orders(const struct order_case *x, uint64_t changed)
+{
+    struct tb t;
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint64_t reference = x->at == OLD_ORDER + ORDER_REFERENCE ? x->word : OLD;
+    put_walk_of_orders(&t);
+    size_t walk = t.out.n;
+    if (x->bytes > 0)
+        put_le(x->at, x->word, x->bytes);
+    if (x->c.ns != 0)
+        put_collection(&t, &x->c);
+    t.time_ns = 90000;
+    tb_close(&t);
+    assert_int_equal(watch_kind(&t, walk, GCD_VALUES_ALL, NULL, &err), GCD_OK);
+    bool young = strchr(x->kept, 'y') != NULL, old = strchr(x->kept, 'o') != NULL;
+    assert_int_equal(has_order(YOUNG_ORDER, 1, OLD), young);
+    assert_int_equal(has_order(OLD_ORDER, 2, reference), old);
+    assert_true(has_order(FROZEN_ORDER, 3, FROZEN) && has(FROZEN, "literal"));
+    const struct gcd_values_facts *f = &gcd_dump_summary(dump)->values;
+    assert_int_equal(f->kind, GCD_VALUES_ALL);
+    assert_int_equal(f->numbers, 1u + young + old);
+    assert_int_equal(f->changed, changed);
+    assert_int_equal(f->unread, 1); /* that of the unknown type */
+    assert_int_equal(f->objects + f->numbers + f->collected + changed, 6);
+    gcd_dump_free(dump);
+    tb_done(&t);
+}
+
+static void values_are_kept_up_to_a_collection_of_their_generation(void **state)
+{
+    static const struct order_case cases[] = {
+        { .kept = "yo" },
+        { .kept = "yo", .c = { READ_AT - 100, .depth = 0 } },
+        { .kept = "o", .c = { READ_AT - 100, .depth = 1 } },
+        { .kept = "", .c = { READ_AT - 100, .depth = 2 } },
+        { .kept = "yo", .c = { READ_AT + 100, .depth = 2 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_memory();
+        expect_orders(&cases[i], 0);
+    }
+}
+
+/* The old object is where it was; what it refers to may be elsewhere, and something else there. */
+static void a_reference_counts_like_the_object_that_it_leads_to(void **state)
+{
+    const struct order_case cases[] = {
+        { .kept = "o",
+          .c = { READ_AT - 100, .depth = 1 },
+          .at = OLD_ORDER + ORDER_REFERENCE,
+          .word = FROZEN,
+          .bytes = 8 },
+        { .kept = "",
+          .c = { READ_AT - 100, .depth = 1 },
+          .at = OLD_ORDER + ORDER_REFERENCE,
+          .word = YOUNG,
+          .bytes = 8 },
+        { .kept = "yo",
+          .c = { READ_AT - 100, .depth = 0 },
+          .at = OLD_ORDER + ORDER_REFERENCE,
+          .word = YOUNG,
+          .bytes = 8 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_memory();
+        expect_orders(&cases[i], 0);
+    }
+}
+
+static void what_is_no_longer_the_object_has_no_values(void **state)
+{
+    (void)state;
+    make_memory();
+    expect_orders(&(struct order_case){ "y", .at = OLD_ORDER, .word = PLAIN_TYPE, .bytes = 8 }, 1);
+    make_memory(); /* no nullable has such a flag */
+    expect_orders(&(struct order_case){ "y", .at = OLD_ORDER + ORDER_FLAG, .word = 2, .bytes = 1 },
+                  1);
+}
+
+static void change_half(void)
+{
+    put_le(OLD_ORDER + ORDER_WIDE + 8, 77, 8);
+}
+
+static void change_flag(void)
+{
+    put_le(OLD_ORDER + ORDER_FLAG, 0, 1);
+}
+
+static void change_number(void)
+{
+    put_le(OLD_ORDER + ORDER_NUMBER, 77, 8);
+}
+
+static void what_changes_while_it_is_read_is_left_out(void **state)
+{
+    (void)state;
+    make_memory();
+    between = change_half;
+    expect_orders(&(struct order_case){ .kept = "y" }, 1);
+    make_memory();
+    between = change_flag;
+    expect_orders(&(struct order_case){ .kept = "y" }, 1);
+    make_memory(); /* a machine word is the one or the other */
+    between = change_number;
+    expect_orders(&(struct order_case){ .kept = "yo" }, 0);
+}
+
+static void without_types_there_are_only_texts(void **state)
+{
+    (void)state;
+    struct gcd_values_watch_options o = { .values = { .kind = GCD_VALUES_ALL },
+                                          .read = read_memory,
+                                          .now_ns = now_ns };
+    struct gcd_values_watch *w = NULL;
+    assert_int_equal(gcd_values_watch_new(&o, &w, NULL), GCD_E_ARG);
+}
+
+static void every_allocation_for_objects_may_fail(void **state)
+{
+    (void)state;
+    struct tb t;
+    make_memory();
+    put_walk_of_orders(&t);
+    size_t walk = t.out.n;
+    tb_close(&t);
+    for (uint64_t i = 1;; i++) {
+        struct failalloc f;
+        failalloc_init(&f);
+        f.fail_at = i;
+        gcd_status st = watch_kind(&t, walk, GCD_VALUES_ALL, &f.alloc, NULL);
+        assert_true(st == GCD_OK || st == GCD_E_NOMEM);
+        gcd_dump_free(dump);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    tb_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +554,12 @@ int main(void)
         cmocka_unit_test(what_is_no_longer_a_string_is_no_value),
         cmocka_unit_test(after_a_loss_nothing_is_certain),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(values_are_kept_up_to_a_collection_of_their_generation),
+        cmocka_unit_test(a_reference_counts_like_the_object_that_it_leads_to),
+        cmocka_unit_test(what_is_no_longer_the_object_has_no_values),
+        cmocka_unit_test(what_changes_while_it_is_read_is_left_out),
+        cmocka_unit_test(without_types_there_are_only_texts),
+        cmocka_unit_test(every_allocation_for_objects_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,11 @@ bool gcd_image_numbers_recorded(const struct gcd_image_numbers *n);
 GCD_MUST_CHECK gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address,
                                            struct gcd_number *ret);
 
+/* The address to which the field refers, 0 = null.  GCD_END: it is no reference, or not known;
+ * GCD_E_TRUNCATED. */
+GCD_MUST_CHECK gcd_status gcd_image_reference(struct gcd_image_numbers *n, uint64_t address,
+                                              uint64_t *ret);
+
 /* The value in the object at ADDRESS, if it is a boxed number, enum, date or the like; else
  * GCD_END. GCD_E_TRUNCATED. */
 GCD_MUST_CHECK gcd_status gcd_image_boxed(struct gcd_image_numbers *n, uint64_t address,

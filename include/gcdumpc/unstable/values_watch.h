@@ -1,12 +1,17 @@
 /*
- * The texts of the strings of a living process, read beside its heap walk.
+ * The values of a living process, read beside its heap walk: texts of strings, and if they are
+ * wanted the fields of all objects.
  *
- * The walk gives the address of each string.  Its memory is read right after the walk, while the
+ * The walk gives the address of each object.  Its memory is read right after the walk, while the
  * process runs and the session that records is still open.  A collection that comes meanwhile may
- * move a string and put something else at its address, which can look like a string, too.  So
- * nothing that is found there decides whether a text is right, but the rest of the recording: a
- * text counts only if no collection of its generation, or of an older one, had begun when its batch
- * was read, and if no event was lost.
+ * move an object and put something else at its address, which can look like it, too.  So nothing
+ * that is found there decides whether a value is right, but the rest of the recording: a value
+ * counts only if no collection of the generation of its object, or of an older one, had begun when
+ * its batch was read, and if no event was lost.  A reference counts only if that is so of the
+ * object it leads to as well: otherwise another object may have its address in the dump.
+ *
+ * Strings do not change.  Fields do: they are as they were when they were read.  Values that take
+ * more than a machine word are read twice; an object where they differ is left out.
  *
  *     gcd_values_watch_new(&options, &w, &err);
  *     for all bytes of the stream:
@@ -23,9 +28,21 @@
 
 struct gcd_values_watch;
 
+/*
+ * What is known of the types of the process PID, whose memory it reads, before it is dumped.
+ * CONTEXT outlives it.  The errors of gcd_process_reader_new; GCD_E_UNSUPPORTED: the process has no
+ * .NET runtime whose types are known; GCD_E_CANCELED.
+ */
+struct gcd_value_source;
+GCD_MUST_CHECK gcd_status gcd_value_source_new(uint32_t pid, const struct gcd_context *context,
+                                               struct gcd_value_source **ret,
+                                               struct gcd_error *err);
+void gcd_value_source_free(struct gcd_value_source *s);
+
 struct gcd_values_watch_options {
     struct gcd_context context;
     struct gcd_values_options values;
+    struct gcd_value_source *source; /* for GCD_VALUES_ALL; outlives the watch */
     /* Copies N bytes at ADDRESS of the process; returns how many of them, from the first on, it
      * has. */
     size_t (*read)(void *ctx, uint64_t address, void *ret, size_t n);
@@ -45,7 +62,7 @@ void gcd_values_watch_free(struct gcd_values_watch *w);
 GCD_MUST_CHECK gcd_status gcd_values_watch_feed(struct gcd_values_watch *w, const void *bytes,
                                                 size_t n, struct gcd_error *err);
 
-/* Reads the texts, the youngest generation first, for at most BUDGET_NS.  GCD_E_CANCELED,
+/* Reads the values, the youngest generation first, for at most BUDGET_NS.  GCD_E_CANCELED,
  * GCD_E_NOMEM, GCD_E_LIMIT. */
 GCD_MUST_CHECK gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
                                                 struct gcd_error *err);

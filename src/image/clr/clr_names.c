@@ -370,6 +370,14 @@ static uint64_t core_module(const struct clr *c)
     return 0;
 }
 
+gcd_status clr_find_modules(struct clr *c, struct gcd_error *err)
+{
+    for (size_t i = 0; i < c->type_count; i++)
+        if (c->types[i].known && !c->types[i].is_free)
+            GCD_TRY(add_module(c, c->types[i].module, err));
+    return clr_each_assembly(c, core_module(c), add_module, err);
+}
+
 /* Opens each module once. */
 static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
 {

@@ -28,6 +28,10 @@ bool clr_metadata_open(struct clr *c, const struct clr_module *module, struct cl
 bool clr_metadata_find(struct clr *c, const struct clr_module *module, struct clr_metadata *ret);
 void clr_metadata_close(struct clr *c, struct clr_metadata *m);
 
+/* clr_names.c: the modules of all types that were met, and of the assemblies that the program has
+ * loaded, without names. */
+gcd_status clr_find_modules(struct clr *c, struct gcd_error *err);
+
 struct clr_of_module {
     uint64_t module; /* the first: gcd_sort_by_u64 */
     size_t type;
