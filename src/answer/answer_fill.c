@@ -14,6 +14,10 @@
 
 /* One owner in so many is full: where the fullest just stopped to grow, few are equal. */
 #define FULL_OF 4u
+/* The fullest trimmed owner grows by at most one part in so many of what the others do, */
+#define SMALL_PART 8
+/* and of fewer objects three quarters are too near to all. */
+#define LEAST_TRIMMED 8u
 
 gcd_status answer_fills_count(struct gcd_session *s, const struct gcd_alloc *alloc,
                               struct answer_fills *ret, struct gcd_error *err)
@@ -48,19 +52,37 @@ static const struct answer_fill *find(const struct answer_fills *in, const char 
     return NULL;
 }
 
-const struct answer_fill *answer_fills_limited(const struct answer_fills *before,
-                                               const struct answer_fills *now,
-                                               const struct answer_come *come)
+/*
+ * Caches that are cut back when they are full, to 800 of 1,000: in each dump the fullest is
+ * somewhere near the limit.  In a leak the fullest grow by as much as the others; here by no more
+ * than a small part of that.  That other owners were there before tells it from a few large ones
+ * that have ended while the others still grow.
+ */
+static bool is_trimmed(const struct gcd_owner_fill *was, const struct gcd_owner_fill *is)
 {
+    double each = (double)is->elements / (double)is->owners,
+           before = (double)was->elements / (double)was->owners, grown = each / before - 1,
+           most = (double)is->most / (double)was->most - 1;
+    return most <= grown / SMALL_PART && was->nearly >= was->owners / FULL_OF &&
+           is->nearly >= is->owners / FULL_OF && is->most >= LEAST_TRIMMED;
+}
+
+struct answer_limit answer_fills_limit(const struct answer_fills *before,
+                                       const struct answer_fills *now,
+                                       const struct answer_come *come)
+{
+    const struct answer_limit none = { .fill = NULL };
     const struct answer_fill *one = find(before, come->owner, come->element),
                              *other = find(now, come->owner, come->element);
     if (one == NULL || other == NULL)
-        return NULL;
+        return none;
     const struct gcd_owner_fill *was = &one->counts, *is = &other->counts;
-    if (is->most > was->most || is->full < is->owners / FULL_OF)
-        return NULL;
+    bool full = is->most <= was->most && is->full >= is->owners / FULL_OF,
+         trimmed = !full && is_trimmed(was, is);
     /* new owners bring their own: what holds the owners is the question then */
     uint64_t owners = is->owners > was->owners ? is->owners - was->owners : 0,
              come_there = is->elements > was->elements ? is->elements - was->elements : 0;
-    return owners <= come_there / is->most / 2 ? other : NULL;
+    if ((!full && !trimmed) || owners > come_there / is->most / 2)
+        return none;
+    return (struct answer_limit){ .fill = other, .most_before = was->most, .trimmed = trimmed };
 }

@@ -75,10 +75,10 @@ struct answer_older {
     size_t place_count, place_room;
     uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
-    struct gcd_tree_diff *paths;       /* NULL = not compared here */
-    struct answer_come come;           /* OWNER NULL = there is no such answer */
-    struct answer_fills fills[2];      /* of the older and the newer heap */
-    const struct answer_fill *limited; /* of what has come; NULL = it has no limit */
+    struct gcd_tree_diff *paths;      /* NULL = not compared here */
+    struct answer_come come;          /* OWNER NULL = there is no such answer */
+    struct answer_fills fills[2];     /* of the older and the newer heap */
+    struct answer_limit limit;        /* of what has come */
     const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
     struct growth *growths;
     size_t *order, growth_count;
@@ -347,7 +347,7 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
 static bool is_filling(const struct answer_older *o, const struct gcd_names *names,
                        const struct growth *g)
 {
-    return o->limited != NULL && g->type != GCD_TYPE_NONE &&
+    return o->limit.fill != NULL && g->type != GCD_TYPE_NONE &&
            strcmp(gcd_names_plain(names, g->type), o->come.element) == 0;
 }
 
@@ -401,7 +401,7 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
     if (paths == NULL || !answer_come_find(paths, o->types, o->own_bytes, &o->come))
         return GCD_OK;
     GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
-    o->limited = answer_fills_limited(&o->fills[0], &o->fills[1], &o->come);
+    o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come);
     return GCD_OK;
 }
 
@@ -553,22 +553,30 @@ static bool is_unexplained(const struct answer_older *o)
     for (size_t i = 0; i < o->growth_count; i++)
         if (o->growths[i].worth && o->growths[i].grown > most)
             most = o->growths[i].grown;
-    return o->come.owner != NULL && o->limited == NULL && most < MOST(o->come.bytes);
+    return o->come.owner != NULL && o->limit.fill == NULL && most < MOST(o->come.bytes);
 }
 
 /* The sentence for what has come, but has a limit. */
 static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
 {
     char come[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
+    const struct gcd_owner_fill *f = &o->limit.fill->counts;
     (void)answer_come_text(&o->come, come);
-    (void)snprintf(ret, ANSWER_COME_BYTES,
-                   "No suspect has grown between the two dumps. %.900s. None of the %s %.400s has "
-                   "more than %s %.400s, as before, and %s have so many: they fill up to a limit.",
-                   come, GCD_DIGITS(o->limited->counts.owners),
-                   gcd_async_step_name(o->limited->owner, false, false, owner),
-                   GCD_DIGITS(o->limited->counts.most),
-                   gcd_async_step_name(o->limited->element, false, false, element),
-                   GCD_DIGITS(o->limited->counts.full));
+    int n = snprintf(
+        ret, ANSWER_COME_BYTES,
+        "No suspect has grown between the two dumps. %.900s. None of the %s %.400s "
+        "has more than %s %.400s",
+        come, GCD_DIGITS(f->owners), gcd_async_step_name(o->limit.fill->owner, false, false, owner),
+        GCD_DIGITS(f->most), gcd_async_step_name(o->limit.fill->element, false, false, element));
+    if (o->limit.trimmed)
+        (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
+                       " (before: %s), and %s have at least three quarters of that: they seem to "
+                       "be cut back to a limit. A third dump shows whether any gets more.",
+                       GCD_DIGITS(o->limit.most_before), GCD_DIGITS(f->nearly));
+    else
+        (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
+                       ", as before, and %s have so many: they fill up to a limit.",
+                       GCD_DIGITS(f->full));
     return ret;
 }
 
@@ -579,7 +587,7 @@ static const char *grown_without(const struct answer_older *o, char ret[ANSWER_C
     uint64_t grown = more(o->own_bytes[0], o->own_bytes[1]);
     if (!o->complete[0] || !o->complete[1])
         return NULL;
-    if (o->limited != NULL)
+    if (o->limit.fill != NULL)
         return filling(o, ret);
     if (grown < o->own_bytes[0] / SAID_GROWTH || gcd_diff_row_count(o->types) == 0 ||
         grown < ANSWER_GROWN_BYTES)

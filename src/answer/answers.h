@@ -293,11 +293,16 @@ struct answer_fills {
 /* Counts the most numerous types of S, with memory of ALLOC.  RET: with its pool, and empty. */
 gcd_status answer_fills_count(struct gcd_session *s, const struct gcd_alloc *alloc,
                               struct answer_fills *ret, struct gcd_error *err);
-/* Have its owners no more of what has COME than the fullest of them had before, and many as much?
- * NULL: no. */
-const struct answer_fill *answer_fills_limited(const struct answer_fills *before,
-                                               const struct answer_fills *now,
-                                               const struct answer_come *come);
+/* The owners of what has come have no more of it than the fullest of them had before, and many as
+ * much; or TRIMMED: hardly more, many nearly as much, and many had that before. */
+struct answer_limit {
+    const struct answer_fill *fill; /* NULL = no limit */
+    uint32_t most_before;
+    bool trimmed;
+};
+struct answer_limit answer_fills_limit(const struct answer_fills *before,
+                                       const struct answer_fills *now,
+                                       const struct answer_come *come);
 
 /* ---- answer_growth.c: how suspects have grown ---- */
 

@@ -59,7 +59,8 @@ class Drop(PageTest):
 
     def test_what_has_come_is_said_as_by_diff(self):
         """Many owners that grow are accused; those that fill up to a limit are not: the same on both pages, and by leaks."""
-        for before, now, said in (([4] * 980 + [8] * 20, [8] * 800 + [4] * 200, "fill up to a limit."), ([4] * 1000, [8] * 1000, "83 % of the growth.")):
+        for before, now, said in (([4] * 980 + [8] * 20, [8] * 800 + [4] * 200, "fill up to a limit."), ([4] * 990, [8] * 990, "83 % of the growth."),
+                                  ([9] * 300 + [2] * 700, [8] * 500 + [10] * 400 + [5] * 100, "whether any gets more.")):
             self.put("old.nettrace", accounts(before))
             self.put("new.nettrace", accounts(now))
             page = self.pages("old.nettrace", "new.nettrace")

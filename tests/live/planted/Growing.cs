@@ -145,11 +145,75 @@ public sealed class Clubs
     }
 }
 
+/// <summary>Boards with the latest notes, cut back to 80 when there are 100; some are read more than others.  Without a limit, 40 archived boards have
+/// as many, and no more come to them.</summary>
+public sealed class NoteBoards
+{
+    const int Boards = 400;
+    static NoteBoards? s_instance;
+    readonly Board[] _all = Enumerable.Range(0, Boards).Select(_ => new Board()).ToArray();
+    readonly bool _limited;
+    readonly Random _random = new(11);
+
+    NoteBoards(bool limited) => _limited = limited;
+
+    public sealed record Note(int Number, string Text);
+
+    public sealed class Board
+    {
+        public readonly List<Note> Notes = new();
+    }
+
+    public static IHost? Trimmed() => Fill(new NoteBoards(true), 120, 250, 400);
+    public static IHost? Behind() => Fill(new NoteBoards(false), 40, 75, 60);
+
+    static IHost? Fill(NoteBoards boards, int active, int first, int later)
+    {
+        s_instance = boards;
+        boards.Add(0, active, first);
+        boards.Add(active, Boards, 20);
+        Program.More = () => boards.Add(boards._limited ? 0 : active, Boards, later);
+        return null;
+    }
+
+    void Add(int from, int to, int each)
+    {
+        for (int i = from; i < to; i++)
+            for (int n = each - each / 8 + _random.Next(each / 4); n > 0; n--)
+                Add(_all[i].Notes, n);
+    }
+
+    void Add(List<Note> notes, int n)
+    {
+        if (_limited && notes.Count >= 100)
+            notes.RemoveRange(0, 20);
+        notes.Add(new Note(n, "note " + n));
+    }
+}
+
+/// <summary>Jobs that poll, of which nobody disposes.</summary>
+public static class Polls
+{
+    public static IHost? Open()
+    {
+        Begin(1_000);
+        Program.More = () => Begin(2_000);
+        return null;
+    }
+
+    static void Begin(int jobs)
+    {
+        for (int i = 0; i < jobs; i++)
+            _ = new PollJob();
+    }
+}
+
 public static class Growing
 {
     public static readonly (string, Program.Scenario)[] All =
     {
         ("growth-many-owners", ChatHall.Open), ("growth-moved", LetterDesk.Open), ("growth-filling", Savings.Open),
+        ("growth-trimmed", NoteBoards.Trimmed), ("growth-behind", NoteBoards.Behind), ("growth-timers", Polls.Open),
         ("one-full-channel", Newsletter.Send), ("few-in-each", Clubs.Open),
     };
 }

@@ -8,7 +8,7 @@
  * Objects of ELEMENT, everywhere; BYTES: by which its step has grown; ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
  * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number}} Come
  */
-/** @typedef {{owners: number, most: number, full: number}} Limit */
+/** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit  many: owners that are full, or trimmed and nearly */
 
 // A step is on the way as long as it has this part of the growth above.
 const LARGE_PART = 1 / 3;
@@ -21,6 +21,9 @@ const WORTH_OTHER_HEAP = 0.05;
 const OWNED = 10;
 // One owner in so many is full.
 const FULL_OF = 4;
+// The fullest trimmed owner grows by at most one part in so many of what the others do; and of fewer objects three quarters are too near to all.
+const SMALL_PART = 8;
+const LEAST_TRIMMED = 8;
 
 /** @param {Step} step */
 function grown({sizes: [before, after]}) {
@@ -113,9 +116,13 @@ export function limitOf(heaps, {owner, element}) {
   if (was === undefined || is === undefined) {
     return null;
   }
-  const [, , ownersBefore, elementsBefore, mostBefore] = was;
-  const [, , owners, elements, most, full] = is;
+  const [, , ownersBefore, elementsBefore, before, , nearlyBefore] = was;
+  const [, , owners, elements, most, full, nearly] = is;
+  const isFull = most <= before && full >= Math.floor(owners / FULL_OF);
+  const each = elements / owners * (ownersBefore / elementsBefore) - 1;
+  const trimmed = !isFull && most / before - 1 <= each / SMALL_PART && nearlyBefore >= Math.floor(ownersBefore / FULL_OF) &&
+    nearly >= Math.floor(owners / FULL_OF) && most >= LEAST_TRIMMED;
   // New owners bring their own: what holds the owners is the question then.
   const come = Math.max(0, elements - elementsBefore);
-  return most > mostBefore || full < Math.floor(owners / FULL_OF) || owners - ownersBefore > come / most / 2 ? null : {owners, most, full};
+  return (!isFull && !trimmed) || owners - ownersBefore > come / most / 2 ? null : {owners, most, many: isFull ? full : nearly, before, trimmed};
 }

@@ -1,0 +1,130 @@
+/* What has come between two dumps, and whether its owners fill up to a limit. */
+#include <string.h>
+
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/tree_diff.h>
+
+#include "answer/answers.h"
+#include "support/check.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define TOP      GCD_STEP_NONE
+#define NONE     GCD_NAME_NONE
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static const char *const names[] = { "statics", "Shop.Store", "Shop.Order", "Shop.Tray" };
+
+/* Orders in a store and in a tray, by bytes. */
+static void add(struct gcd_tree_diff *d, uint64_t store, uint64_t tray)
+{
+    const uint8_t own = GCD_FOLD_FACT_SHOWN;
+    const struct gcd_tree_diff_step steps[] = {
+        { TOP, 0, 1, store + tray, NONE, own, NONE },  { 0, 1, 1, store, NONE, own, NONE },
+        { 1, 2, store / 100, store, NONE, own, NONE }, { 0, 3, 1, tray, NONE, own, NONE },
+        { 3, 2, tray / 100, tray, NONE, own, NONE },
+    };
+    assert_int_equal(gcd_tree_diff_add(d, names, COUNT(names), steps, COUNT(steps), &err), GCD_OK);
+}
+
+/* Is there an answer for a store of 100,000 bytes that gets as many more, beside a tray that had
+ * and has so many? */
+static bool has_come(uint64_t tray_before, uint64_t tray_now)
+{
+    struct gcd_tree_diff *paths;
+    struct gcd_diff *types;
+    struct answer_come come;
+    const uint64_t heap[2] = { 1000000, 1100000 };
+    assert_int_equal(gcd_tree_diff_new(NULL, &paths, &err), GCD_OK);
+    add(paths, 100000, tray_before);
+    add(paths, 200000, tray_now);
+    assert_int_equal(gcd_tree_diff_match(paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_new(NULL, &types, &err), GCD_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        const struct gcd_diff_type all[] = { { "Shop.Store", "", { 1, 24, 0 } },
+                                             { "Shop.Tray", "", { 1, 24, 0 } },
+                                             { "Shop.Order", "", { 5000 + i, 500000, 0 } } };
+        assert_int_equal(gcd_diff_add(types, all, COUNT(all), &err), GCD_OK);
+    }
+    assert_int_equal(gcd_diff_match(types, &err), GCD_OK);
+    bool found = answer_come_find(paths, types, heap, &come);
+    if (found) {
+        assert_string_equal(come.owner, "Shop.Store");
+        assert_string_equal(come.element, "Shop.Order");
+        assert_int_equal(come.bytes, 100000);
+        assert_int_equal(come.owner_bytes, 0); /* there is one store */
+    }
+    gcd_diff_free(types);
+    gcd_tree_diff_free(paths);
+    return found;
+}
+
+/* What a path has lost another one has not got from elsewhere. */
+static void moved_objects_have_not_come(void **state)
+{
+    (void)state;
+    assert_true(has_come(100000, 100000));
+    assert_true(has_come(100000, 60000));
+    assert_false(has_come(100000, 50000));
+    assert_false(has_come(100000, 0));
+}
+
+static struct answer_fills filled(struct gcd_owner_fill counts)
+{
+    return (struct answer_fills){ .count = 1, .fills = { { "Shop.Page", "Shop.Hit", counts } } };
+}
+
+static struct answer_limit limit_of(struct gcd_owner_fill was, struct gcd_owner_fill is)
+{
+    static struct answer_fills before, now;
+    const struct answer_come come = { .owner = "Shop.Page", .element = "Shop.Hit" };
+    before = filled(was);
+    now = filled(is);
+    return answer_fills_limit(&before, &now, &come);
+}
+
+#define OWNERS(n, elements_, most_, full_, nearly_)                               \
+    (struct gcd_owner_fill)                                                       \
+    {                                                                             \
+        .owners = (n), .elements = (elements_), .most = (most_), .full = (full_), \
+        .nearly = (nearly_)                                                       \
+    }
+
+static void owners_fill_up(void **state)
+{
+    (void)state;
+    struct gcd_owner_fill was = OWNERS(1000, 4000, 8, 10, 10);
+    struct answer_limit l = limit_of(was, OWNERS(1000, 7000, 8, 700, 800));
+    assert_non_null(l.fill);
+    assert_false(l.trimmed);
+    assert_null(limit_of(was, OWNERS(1000, 7000, 9, 700, 800)).fill);
+    assert_null(limit_of(was, OWNERS(1000, 7000, 8, 100, 100)).fill);
+    assert_null(limit_of(was, OWNERS(2000, 8000, 8, 700, 800)).fill);
+}
+
+static void owners_are_cut_back(void **state)
+{
+    (void)state;
+    struct gcd_owner_fill was = OWNERS(400, 16400, 98, 2, 120), is = OWNERS(400, 36000, 99, 3, 400);
+    struct answer_limit l = limit_of(was, is);
+    assert_non_null(l.fill);
+    assert_true(l.trimmed);
+    assert_int_equal(l.most_before, 98);
+    assert_null(limit_of(is, OWNERS(400, 39600, 109, 3, 400)).fill);  /* the fullest grow, too */
+    assert_null(limit_of(OWNERS(400, 16400, 98, 2, 40), is).fill);    /* few had so many */
+    assert_null(limit_of(was, OWNERS(400, 36000, 99, 3, 90)).fill);   /* few have so many */
+    assert_null(limit_of(was, OWNERS(400, 36000, 120, 3, 400)).fill); /* more than an eighth */
+    assert_non_null(limit_of(was, OWNERS(400, 36000, 112, 3, 400)).fill);
+    assert_null(limit_of(OWNERS(400, 1200, 5, 2, 120), OWNERS(400, 1600, 5, 9, 400)).fill);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moved_objects_have_not_come),
+        cmocka_unit_test(owners_fill_up),
+        cmocka_unit_test(owners_are_cut_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
