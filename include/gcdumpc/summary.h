@@ -282,7 +282,7 @@ struct gcd_image_facts {
 /* What is recorded of the values of objects; see unstable/values.h. */
 enum gcd_values_kind {
     GCD_VALUES_NONE,
-    GCD_VALUES_HASHES, /* which strings are equal, and their lengths */
+    GCD_VALUES_HASHES,  /* which strings are equal, and their lengths */
     GCD_VALUES_STRINGS, /* their texts */
     GCD_VALUES_ALL      /* also numbers, dates and the like in objects */
 };
@@ -290,11 +290,13 @@ enum gcd_values_kind {
 struct gcd_values_facts {
     enum gcd_values_kind kind; /* GCD_VALUES_NONE: there are none, and all else is 0 */
     uint32_t max_string;       /* units of UTF-16 that are kept of a text */
-    uint64_t objects;          /* with a value */
-    /* strings of the heap without one: a later collection may have moved them; something else was
-     * at their address; the time was over, or their memory could not be read */
+    uint64_t objects;          /* strings, and arrays of numbers, with a value */
+    /* strings, and of GCD_VALUES_ALL other objects with fields, without values: a later collection
+     * may have moved them; something else was at their address, or they changed while they were
+     * read; the time was over, or their memory or type could not be read */
     uint64_t collected, changed, unread;
-    uint64_t after_ms; /* the last one was read so long after the walk; 0: of an image */
+    uint64_t after_ms; /* the last one was read so long after the walk; 0: of an image.  Fields are
+                          as they were then */
     uint64_t numbers;  /* of GCD_VALUES_ALL: objects whose fields are kept */
 };
 

@@ -1,4 +1,4 @@
-"""collect --values: the texts of a living process are right or left out, whatever its collector does; what is kept of them; what happens without permission."""
+"""collect --values: the texts and fields of a living process are right or left out, whatever its collector does; what is kept of them; what happens without permission."""
 import hashlib
 import json
 import os
@@ -54,19 +54,42 @@ class Values(LiveTest):
                 right += 1
         return right, len(answer["rows"])
 
+    def check_numbers(self, name):
+        """How many pairs have their fields; each row has those of one pair, which has bytes of the number that its id says."""
+        answer = json.loads(self.gcdumpc("sql", self.path(name), "--show-values", "--json", """
+            select p.address, b.address, b.size_bytes - 24, f.field, f.text, f.target_id = b.id from types t join objects p on p.type_id = t.id
+            join edges eb on eb.from_id = p.id join objects b on b.id = eb.to_id join types tb on tb.id = b.type_id and tb.raw_name = 'System.Byte[]'
+            join fields f on f.object_id = p.id
+            where t.raw_name = 'ValueLab.Pair'""").stdout)
+        pairs = {}
+        for address, _, mark, field, text, to_mark in answer["rows"]:
+            pairs.setdefault(address, {"bytes": mark})[field] = to_mark if field == "Mark" else text
+        for address, pair in pairs.items():
+            if "Id" in pair:                                             # else only its references are known
+                n = int(pair["Id"])
+                price = f"{n // 100}" + (f".{n % 100:02}".rstrip("0") if n % 100 else "") if n % 2 else None
+                key = f"{n:08x}-0001-0002-0304-050607{n & 255:02x}{n >> 8 & 255:02x}{n >> 16 & 255:02x}"
+                self.assertEqual((n % 997, 2 * n + 1, key, price, 1),
+                                 (pair["bytes"], int(pair["Twice"]), pair["Key"], pair["Price"], pair["Mark"]), hex(address))
+        return sum("Id" in pair for pair in pairs.values())
+
     def churn(self, runtime, **environment):
         """0 wrong values: pairs are replaced by the thousand, under forced compacting collections."""
-        passes = right = all_of_them = dropped = 0
+        passes = right = numbers = all_of_them = dropped = 0
         with self.start("churn", PAIRS, "collect", runtime=runtime, **environment) as target:
-            while passes < PASSES or right == 0 and passes < 5 * PASSES:    # how many texts outlive it, is chance
+            while passes < PASSES or 0 in (right, numbers) and passes < 5 * PASSES:    # how many values outlive it, is chance
                 name = f"{passes}.nettrace"
                 passes += 1
-                run = self.collect(target, name, "--values", "strings", "--quiet", "--timeout", 60)
+                kind = "strings" if passes % 4 == 0 else "all"
+                run = self.collect(target, name, "--values", kind, "--quiet", "--timeout", 60)
                 facts = self.facts(name)
                 n, pairs = self.check_pairs(name)
                 right, all_of_them = right + n, all_of_them + pairs
                 if facts is not None:
-                    self.assertEqual(facts["kind"], "strings")
+                    self.assertEqual(facts["kind"], kind)
+                    rows = self.check_numbers(name)
+                    self.assertLessEqual(rows, facts["numbers"])
+                    numbers += rows
                     dropped += facts["collected"] + facts["changed"]
                 else:                                # on a slow machine another of the forced collections can be that of the dump
                     self.assertEqual(n, 0)
@@ -74,6 +97,7 @@ class Values(LiveTest):
                 os.unlink(self.path(name))
         self.assertIn(all_of_them - passes * PAIRS, range(passes + 1))       # it may just have made one that it has not stored yet
         self.assertGreater(right, 0)
+        self.assertGreater(numbers, 0)
         return dropped
 
     def test_no_text_is_that_of_another_object(self):
@@ -261,10 +285,12 @@ class Fields(LiveTest):
                 said = self.truth(target)
                 core = createdump(self, target, f"{runtime}.core", "--withheap")
                 self.same(self.check("--pid", target.pid, "--direct"), said)
-                kept, direct = self.path(f"{runtime}.nettrace.gz"), self.path(f"{runtime}-direct.nettrace.gz")
+                kept, direct, events = (self.path(f"{runtime}{way}.nettrace.gz") for way in ("", "-direct", "-events"))
                 self.gcdumpc("convert", core, "--values", "all", "-o", kept)
                 self.gcdumpc("collect", "--pid", target.pid, "--direct", "--values", "all", "-o", direct)
-                for file in (core, kept, direct):
+                r = self.gcdumpc("collect", "--pid", target.pid, "--values", "all", "-o", events, "--strict")
+                self.assertRegex(r.stderr, r"values: texts of [\d,]+ strings; fields of [\d,]+ objects, read [\d,]+ ms after the walk\n")
+                for file in (core, kept, direct, events):
                     self.same(self.check(file), said)
                     for field in ("State", "MaybeDay", "Rights", "Tag"):
                         self.check_groups(file, field, said)

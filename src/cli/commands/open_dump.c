@@ -162,10 +162,6 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         ret->image_files = cli_image_files_new(args);
         ret->files = cli_image_files(ret->image_files);
     }
-    if (cli_is_live(args) && !cli_is_direct(args) && args->dump.values == GCD_VALUES_ALL)
-        return cli_error(CLI_USAGE, NULL,
-                         "--values all reads the memory of the process as it is at one moment: add "
-                         "--direct, or keep the texts of strings only, --values strings");
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->target.pid);

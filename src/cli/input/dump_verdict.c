@@ -148,7 +148,7 @@ const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUE
         uint64_t n;
         const char *why;
     } lost[] = { { f->collected, "may have been moved by a garbage collection" },
-                 { f->changed, "were something else when they were read" },
+                 { f->changed, "changed before they were read, or meanwhile" },
                  { f->unread, "were not read in time, or could not be" } };
     buf[0] = '\0';
     if (f->kind == GCD_VALUES_NONE)

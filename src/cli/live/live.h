@@ -36,6 +36,7 @@
 #define LIVE_PAUSE_MOST_US_PER_MIB 20000u
 
 struct gcd_process_reader;
+struct gcd_value_source;
 struct gcd_values_watch;
 
 struct live {
@@ -117,6 +118,7 @@ struct live_attempt {
     gcd_status status;
     struct gcd_error err;
     struct gcd_process_reader *memory;
+    struct gcd_value_source *types; /* for --values all */
     struct gcd_values_watch *watch; /* NULL: no values are read */
     bool values_read;
     char no_values[200]; /* why; "" = they are not wanted, or there are some */

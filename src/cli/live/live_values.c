@@ -1,6 +1,6 @@
 /*
- * The texts of the strings of a process, read beside its dump.  If they cannot be read, the dump is
- * taken without them.
+ * The values of a process, read beside its dump.  If they cannot be read, the dump is taken without
+ * them.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/process_reader.h>
@@ -65,7 +65,10 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
                                           .read = read_memory,
                                           .now_ns = now_ns };
     gcd_status st = gcd_process_reader_new(l->pid, cli_alloc(), &a->memory, err);
+    if (st == GCD_OK && o.values.kind == GCD_VALUES_ALL)
+        st = gcd_value_source_new(l->pid, &o.context, &a->types, err);
     o.ctx = a->memory;
+    o.source = a->types;
     return st == GCD_OK ? gcd_values_watch_new(&o, &a->watch, err) : st;
 }
 
@@ -107,6 +110,7 @@ void live_values_end(struct live_attempt *a)
 void live_values_done(struct live_attempt *a)
 {
     gcd_values_watch_free(a->watch);
+    gcd_value_source_free(a->types);
     gcd_process_reader_free(a->memory);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Strings whose texts say whose they are, so that a reader that takes one for another is found out.
 //
-//     ValueLab churn N [collect]   pairs {text "pair-K-…", K bytes}, of which a tenth is replaced again and again; with "collect" it forces compacting
-//                                  collections.  The size of the bytes is in a dump, so it tells which text is right
+//     ValueLab churn N [collect]   pairs {text "pair-K-…", numbers, K bytes}, of which a tenth is replaced again and again; with "collect" it forces
+//                                  compacting collections.  The size of the bytes is in a dump, so it tells which values are right
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
 //     ValueLab orders N             N orders with fields of all kinds in one array; prints a line with the values of each
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
@@ -20,7 +20,11 @@ namespace ValueLab;
 sealed class Pair(int id)
 {
     public readonly string Text = $"pair-{id % 997}-" + new string((char)('a' + id % 26), id % 40);
-    public readonly byte[] Mark = new byte[id % 997];
+    public readonly int Id = id;
+    public readonly long Twice = 2L * id + 1;
+    public readonly Guid Key = new(id, 1, 2, 3, 4, 5, 6, 7, (byte)id, (byte)(id >> 8), (byte)(id >> 16));
+    public readonly decimal? Price = id % 2 == 0 ? null : id / 100m;
+    public readonly byte[] Mark = new byte[id % 997];        // the last, so that a pair with one is whole
 }
 
 sealed class Session
