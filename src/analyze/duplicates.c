@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 #define CANCEL_EVERY 65536u
 
@@ -209,9 +211,12 @@ uint32_t gcd_duplicates_text(const struct gcd_duplicates *d, uint32_t node)
 struct holders {
     const struct gcd_duplicates *d;
     const struct gcd_fields *fields;
-    uint32_t *row_of;       /* [text_count] number of the row + 1; 0 = not wanted */
-    struct gcd_idmap ways;  /* type and slot, or root -> number of the way */
-    struct gcd_idmap found; /* row and way -> index in items */
+    const struct gcd_paths *paths; /* NULL = collections hold */
+    bool *is_container;            /* [types] with PATHS: arrays and collections */
+    struct gcd_idmap static_of;    /* with PATHS: object -> static variable that refers to it */
+    uint32_t *row_of;              /* [text_count] number of the row + 1; 0 = not wanted */
+    struct gcd_idmap ways;         /* type and slot, or root -> number of the way */
+    struct gcd_idmap found;        /* row and way -> index in items */
     uint32_t way_count;
     struct gcd_duplicate_holder *items;
     size_t count, cap;
@@ -221,9 +226,10 @@ struct holders {
 #define NO_SLOT    UINT32_C(0xfffffffe)
 #define ROOT_SPACE (UINT64_C(0xffffffff) << 32)
 
-static gcd_status add_holder(struct holders *h, uint32_t text, uint64_t way,
+static gcd_status add_holder(struct holders *h, uint32_t node, uint64_t way,
                              const struct gcd_duplicate_holder *from, struct gcd_error *err)
 {
+    uint32_t text = h->d->text_of[node];
     const char *what = "finding what holds values";
     uint32_t number = gcd_idmap_get(&h->ways, way);
     if (number == GCD_IDMAP_NONE) {
@@ -243,7 +249,63 @@ static gcd_status add_holder(struct holders *h, uint32_t text, uint64_t way,
         h->items[h->count++].text = text;
     }
     h->items[i].count++;
+    gcd_add_saturating(&h->items[i].bytes, gcd_graph_node_size(h->d->graph, node));
     return GCD_OK;
+}
+
+/* Finds the types that only contain, and the objects of static variables. */
+static gcd_status find_containers(struct holders *h, struct gcd_error *err)
+{
+    const struct gcd_summary *s = gcd_graph_summary(h->d->graph);
+    h->is_container =
+        gcd_mem_new_array(&h->d->alloc, (size_t)s->type_count + 1, sizeof *h->is_container);
+    if (h->is_container == NULL)
+        return gcd_fail_nomem(err, "finding what holds values");
+    for (uint32_t i = 0; i < s->type_count; i++)
+        h->is_container[i] = gcd_text_is_array(s->types[i].name) ||
+                             gcd_text_begins(s->types[i].name, "System.Collections.") ||
+                             gcd_text_begins(s->types[i].name, "Microsoft.FSharp.Collections.");
+    for (size_t i = 0; i < s->root_count && i < GCD_IDMAP_NONE; i++)
+        if (s->roots[i].kind == GCD_ROOT_STATIC && s->roots[i].node < h->d->node_count &&
+            !gcd_idmap_put(&h->static_of, s->roots[i].node, (uint32_t)i))
+            return gcd_fail_nomem(err, "finding what holds values");
+    return GCD_OK;
+}
+
+/* Further up is no collection, which nest in each other and in arrays. */
+#define CONTAINERS 16u
+
+/* FROM is the container NODE: makes it the field, or the static variable, that leads to it.  False:
+ * none is near. */
+static bool leave_containers(const struct holders *h, uint32_t node,
+                             struct gcd_duplicate_holder *from)
+{
+    uint32_t at = node, below = node;
+    for (unsigned i = 0; i < CONTAINERS && at < GCD_NODE_ROOT; i++) {
+        uint32_t type = gcd_graph_node_type(h->d->graph, at);
+        if (!h->is_container[type]) {
+            from->type = type;
+            from->field = gcd_fields_between(h->fields, at, below);
+            return true;
+        }
+        below = at;
+        at = gcd_paths_parent(h->paths, at);
+    }
+    uint32_t root = at == GCD_NODE_ROOT ? gcd_idmap_get(&h->static_of, below) : GCD_IDMAP_NONE;
+    if (root != GCD_IDMAP_NONE) {
+        from->type = GCD_TYPE_NONE;
+        from->root = root;
+        from->field = GCD_FIELD_UNKNOWN;
+    }
+    return root != GCD_IDMAP_NONE;
+}
+
+/* The number of what FROM says. */
+static uint64_t way_of(const struct gcd_duplicate_holder *from)
+{
+    uint32_t slot = from->field.slot != GCD_SLOT_NONE ? from->field.slot : NO_SLOT;
+    return from->type == GCD_TYPE_NONE ? ROOT_SPACE | (uint32_t)from->root
+                                       : (uint64_t)from->type << 32 | slot;
 }
 
 static gcd_status add_references(struct holders *h, uint32_t node, struct gcd_error *err)
@@ -252,6 +314,8 @@ static gcd_status add_references(struct holders *h, uint32_t node, struct gcd_er
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(d->graph, node, &n);
     uint32_t type = gcd_graph_node_type(d->graph, node);
+    bool leaves = h->paths != NULL && h->is_container[type], left = false;
+    struct gcd_duplicate_holder above = { .type = type, .root = SIZE_MAX };
     for (size_t i = 0; i < n; i++) {
         uint32_t text = d->text_of[edges[i]];
         if (text == GCD_TEXT_NONE || h->row_of[text] == 0)
@@ -259,11 +323,17 @@ static gcd_status add_references(struct holders *h, uint32_t node, struct gcd_er
         struct gcd_duplicate_holder from = { .type = type,
                                              .root = SIZE_MAX,
                                              .field = gcd_fields_get(h->fields, node, i) };
-        uint32_t slot = from.field.slot != GCD_SLOT_NONE ? from.field.slot : NO_SLOT;
+        if (leaves && !left) { /* the same for all of them */
+            above.field = from.field;
+            left = leave_containers(h, node, &above);
+            leaves = left;
+        }
+        if (left)
+            from = above;
         if (from.field.other != NULL) /* the others of this way may have other fields */
             from.field.name = from.field.other = NULL;
         from.field.element = GCD_ELEMENT_NONE;
-        GCD_TRY(add_holder(h, text, (uint64_t)type << 32 | slot, &from, err));
+        GCD_TRY(add_holder(h, edges[i], way_of(&from), &from, err));
     }
     return GCD_OK;
 }
@@ -280,7 +350,7 @@ static gcd_status add_roots(struct holders *h, struct gcd_error *err)
                                              .root = i,
                                              .field = GCD_FIELD_UNKNOWN };
         if (text != GCD_TEXT_NONE && h->row_of[text] != 0)
-            GCD_TRY(add_holder(h, text, ROOT_SPACE | (uint32_t)i, &from, err));
+            GCD_TRY(add_holder(h, r->node, way_of(&from), &from, err));
     }
     return GCD_OK;
 }
@@ -331,14 +401,18 @@ gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
                                   const struct gcd_context *call, struct gcd_duplicate_holders *ret,
                                   struct gcd_error *err)
 {
-    struct holders h = { .d = d, .fields = about->fields };
+    struct holders h = { .d = d, .fields = about->fields, .paths = about->paths };
+    size_t types = (size_t)gcd_graph_summary(d->graph)->type_count + 1;
     *ret = (struct gcd_duplicate_holders){ .count = 0 };
     gcd_idmap_init(&h.ways, &d->alloc);
     gcd_idmap_init(&h.found, &d->alloc);
+    gcd_idmap_init(&h.static_of, &d->alloc);
     h.row_of = gcd_mem_new_array(&d->alloc, d->row_room, sizeof *h.row_of);
     gcd_status st = h.row_of != NULL ? GCD_OK : gcd_fail_nomem(err, "finding what holds values");
     for (size_t i = 0; i < about->count && st == GCD_OK; i++)
-        h.row_of[about->rows[i]->text] = (uint32_t)i + 1;
+        h.row_of[about->rows[i]->text] = about->together ? 1 : (uint32_t)i + 1;
+    if (st == GCD_OK && h.paths != NULL)
+        st = find_containers(&h, err);
     if (st == GCD_OK && about->count > 0)
         st = find_holders(&h, call != NULL ? call->cancel : NULL, err);
     if (st == GCD_OK)
@@ -346,6 +420,8 @@ gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
     ret->count = st == GCD_OK ? h.count : 0;
     gcd_idmap_done(&h.ways);
     gcd_idmap_done(&h.found);
+    gcd_idmap_done(&h.static_of);
+    gcd_mem_free(&d->alloc, h.is_container, types * sizeof *h.is_container);
     gcd_mem_free(&d->alloc, h.row_of, d->row_room * sizeof *h.row_of);
     gcd_mem_free(&d->alloc, h.items, h.cap * sizeof *h.items);
     return st;

@@ -19,6 +19,16 @@ static const struct answer_column holder_columns[] = {
 };
 static const struct answer_shape holders_shape = ANSWER_SHAPE(holder_columns);
 
+static const struct answer_column all_columns[] = {
+    COLUMN("count", "Copies", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("label", "Held by", ANSWER_TEXT),
+    FIELD("type", ANSWER_TEXT),
+    FIELD("field", ANSWER_TEXT),
+    FIELD("root", ANSWER_TEXT),
+};
+static const struct answer_shape all_shape = ANSWER_SHAPE(all_columns);
+
 static const struct answer_column string_columns[] = {
     COLUMN("count", "Copies", ANSWER_COUNT),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
@@ -126,6 +136,20 @@ static void put_holders(struct answer *a, const struct answer_of_duplicates *of,
     if (n > SHOWN_HOLDERS)
         line = answer_keep(a, "%s and %s more", line, GCD_DIGITS(n - SHOWN_HOLDERS));
     answer_known(a, "held_by", line);
+}
+
+gcd_status answer_value_holders(const struct answer_of_duplicates *of, size_t most,
+                                struct answer **ret, struct gcd_error *err)
+{
+    struct answer *a = *ret = answer_new(NULL, &all_shape);
+    if (a == NULL)
+        return gcd_fail_nomem(err, "listing what holds strings");
+    for (size_t i = 0; i < of->holder_count && i < most; i++) {
+        put_holder(a, of, &of->holders[i], label_of(a, of, &of->holders[i]));
+        answer_count(a, "bytes", of->holders[i].bytes);
+    }
+    a->total = of->holder_count;
+    return GCD_OK;
 }
 
 gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,

@@ -190,6 +190,9 @@ struct answer_of_duplicates {
     size_t holder_count;
 };
 extern const struct answer_shape answer_strings_shape, answer_arrays_shape;
+/* What holds the objects of all rows together, "holders" of one row, most first; at most MOST. */
+gcd_status answer_value_holders(const struct answer_of_duplicates *of, size_t most,
+                                struct answer **ret, struct gcd_error *err);
 gcd_status answer_duplicates(const struct answer_of_duplicates *of, bool arrays,
                              struct answer **ret, struct gcd_error *err);
 /* T in the columns "shown", "text", "cut" and "masked", but for what it looks like: SECRET, NULL =

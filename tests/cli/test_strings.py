@@ -1,4 +1,5 @@
 """strings: duplicates of a core file as text, CSV and JSON; filters; secrets are masked; what is refused."""
+import collections
 import csv
 import gzip
 import io
@@ -40,6 +41,23 @@ class Strings(CliTest):
         wasted = [r["wasted_bytes"] for r in self.rows(CORE)]
         self.assertEqual(wasted, sorted(wasted, reverse=True))
         self.assertGreater(wasted[0], 0)
+
+    def test_fields_hold_and_not_their_collections(self):
+        """What leads to an array or a collection holds what is in it; all copies together are those of all texts."""
+        got = json.loads(self.done("strings", CORE, "--json").text)
+        held = {r["text"]: r["holders"] for r in got["strings"] if r["text"] is not None}
+        self.assertEqual([(h["label"], h["root"]) for h in held["System.Globalization.Invariant"]],
+                         [("static variable System.AppContext.s_dataStore", "statics")])
+        self.assertIn("HeapLab.Lab._kept", {h["label"] for r in got["arrays"] for h in r["holders"]})
+        counts = collections.Counter()
+        for row in got["strings"]:
+            if row["wasted_bytes"] > 0:
+                counts.update({h["label"]: h["count"] for h in row["holders"]})
+        self.assertEqual({h["label"]: h["count"] for h in got["string_holders"]}, counts)
+        self.assertEqual([h["count"] for h in got["string_holders"]], sorted(counts.values(), reverse=True))
+        digits, = (h for h in got["string_holders"] if h["label"].endswith(".s_asciiDigits"))
+        self.assertEqual((digits["count"], digits["bytes"]), (10, 240))
+        self.assertIn("System.Globalization.NumberFormatInfo.s_asciiDigits", self.done("strings", CORE).text.split("What holds the copies of all texts:")[1])
 
     def test_filters_choose_texts(self):
         self.assertEqual([r["text"] for r in self.rows(CORE, "--filter", "System.Globalization.I*t")], ["System.Globalization.Invariant"])

@@ -772,7 +772,7 @@ class Html(Case):
             self.assertLessEqual(seen["totals"].pop("own_bytes"), reach)     # its value: cli/test_html
             self.assertEqual(seen["totals"], {"objects": len(sizes), "bytes": heap.bytes(), "references": sum(map(len, heap.graph_edges())),
                                               "types": 7, "roots": len(heap.roots()), "dependent_handles": len(heap.dependents()),
-                                              "reachable_objects": len(alive), "reachable_bytes": reach, "stand_ins": 0})
+                                              "reachable_objects": len(alive), "reachable_bytes": reach, "observed": 0, "stand_ins": 0})
             groups = [group(r[0], r[1]) for r in heap.roots()]
             self.assertEqual(seen["roots"], [groups.count(g) for g in GROUPS])
             names, kinds = seen["names"], seen["kinds"]

@@ -11,7 +11,10 @@
 #ifndef GCDUMPC_UNSTABLE_DUPLICATES_H
 #define GCDUMPC_UNSTABLE_DUPLICATES_H
 
+#include <stdbool.h>
+
 #include <gcdumpc/graph.h>
+#include <gcdumpc/paths.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/values.h>
 
@@ -58,7 +61,7 @@ struct gcd_duplicate_holder {
     uint32_t type;          /* GCD_TYPE_NONE: the static variable */
     size_t root;            /* of the summary of the graph */
     struct gcd_field field; /* through which the references go */
-    uint64_t count;
+    uint64_t count, bytes;  /* references, and the objects that they lead to */
 };
 
 struct gcd_duplicate_holders {
@@ -70,6 +73,10 @@ struct gcd_duplicate_question {
     const struct gcd_duplicate *const *rows; /* [count] */
     size_t count;
     const struct gcd_fields *fields; /* of the graph */
+    /* of the graph: an array or a collection is not what holds, but the field that leads to it on
+     * the shortest path; NULL = it is */
+    const struct gcd_paths *paths;
+    bool together; /* the objects of all rows count as one, whose text is that of any */
 };
 
 /*

@@ -28,6 +28,7 @@
 
 #define DEFAULT_ROWS 20u
 #define ARRAY_ROWS   5u
+#define HOLDER_ROWS  10u
 
 struct strings {
     const struct cli_args *args;
@@ -39,6 +40,7 @@ struct strings {
         struct cli_strings_chosen chosen;
         struct answer *answer;
     } kinds[GCD_DUPLICATE_KINDS];
+    struct answer *holders; /* of all strings that are there several times */
 };
 
 /* ---- what is shown ---- */
@@ -88,8 +90,12 @@ gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct g
     gcd_status st = gcd_session_fields(of->session, context, &fields, err);
     if (st != GCD_OK)
         return st;
-    struct gcd_duplicate_question about = { of->chosen->rows, of->chosen->count, fields };
-    st = gcd_duplicates_holders(of->duplicates, &about, context, &holders, err);
+    struct gcd_duplicate_question about = { .rows = of->chosen->rows,
+                                            .count = of->chosen->count,
+                                            .fields = fields };
+    st = gcd_session_paths(of->session, context, &about.paths, err);
+    if (st == GCD_OK)
+        st = gcd_duplicates_holders(of->duplicates, &about, context, &holders, err);
     if (st != GCD_OK)
         return st;
     struct answer_of_duplicates shown = { .session = of->session,
@@ -125,6 +131,40 @@ static enum cli_exit choose(struct strings *s, enum gcd_duplicate_kind kind)
                                      : cli_no_memory(s->d.subject);
 }
 
+/* What holds all copies of the texts that the filter and --min-bytes leave. */
+static gcd_status find_holders(struct strings *s, const struct gcd_context *context,
+                               struct gcd_error *err)
+{
+    const struct cli_view_args *view = &s->args->view;
+    struct cli_strings_wanted wanted = { .kind = GCD_DUPLICATE_STRINGS,
+                                         .filter = s->filter,
+                                         .min_bytes = view->min_bytes,
+                                         .only_copies = true,
+                                         .most = UINT64_MAX };
+    struct cli_strings_chosen all;
+    struct gcd_duplicate_question about = { .together = true };
+    struct gcd_duplicate_holders found;
+    bool people = !view->json && !view->csv;
+    gcd_status st = cli_choose_strings(s->duplicates, s->values, &wanted, &all) == CLI_MATCH
+                        ? gcd_session_fields(s->d.session, context, &about.fields, err)
+                        : GCD_E_NOMEM;
+    if (st == GCD_OK)
+        st = gcd_session_paths(s->d.session, context, &about.paths, err);
+    about.rows = all.rows;
+    about.count = all.count;
+    if (st == GCD_OK)
+        st = gcd_duplicates_holders(s->duplicates, &about, context, &found, err);
+    if (st == GCD_OK) {
+        struct answer_of_duplicates of = { .session = s->d.session,
+                                           .holders = found.items,
+                                           .holder_count = found.count };
+        st = answer_value_holders(&of, people ? HOLDER_ROWS : SIZE_MAX, &s->holders, err);
+        gcd_duplicate_holders_free(s->duplicates, &found);
+    }
+    free(all.rows);
+    return st;
+}
+
 static enum cli_exit analyse(struct strings *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -146,6 +186,8 @@ static enum cli_exit analyse(struct strings *s)
         if (cli_answer_strings(&of, &context, &s->kinds[k].answer, &err) != GCD_OK)
             return cli_fail(s->d.subject, &err);
     }
+    if (find_holders(s, &context, &err) != GCD_OK)
+        return cli_fail(s->d.subject, &err);
     cli_progress_end();
     return CLI_DONE;
 }
@@ -210,6 +252,11 @@ static enum cli_exit print_text(const struct strings *s)
         }
         if (c->count < c->matched)
             printf("(%s more; --top shows more)\n", GCD_DIGITS(c->matched - c->count));
+        if (k == GCD_DUPLICATE_STRINGS && s->holders->rows > 0) {
+            puts("\nWhat holds the copies of all texts:");
+            if (!render_text(s->holders, stdout) && !ferror(stdout))
+                return cli_no_memory(s->d.subject);
+        }
     }
     return CLI_DONE;
 }
@@ -251,11 +298,12 @@ static enum cli_exit print_all(const struct strings *s)
     struct cli_titled answers[] = {
         { .key = "strings", .answer = s->kinds[GCD_DUPLICATE_STRINGS].answer },
         { .key = "arrays", .answer = s->kinds[GCD_DUPLICATE_ARRAYS].answer },
+        { .key = "string_holders", .answer = s->holders },
     };
     return !view->json && !view->csv
                ? print_text(s)
                : cli_print_answers(s->args, &s->d, view->json ? json_head(s) : NULL, answers,
-                                   view->json ? 2 : 1);
+                                   view->json ? 3 : 1);
 }
 
 /* ---- the command ---- */
@@ -292,6 +340,7 @@ enum cli_exit cmd_strings(const struct cli_args *args)
         answer_free(s.kinds[k].answer);
         free(s.kinds[k].chosen.rows);
     }
+    answer_free(s.holders);
     gcd_duplicates_free(s.duplicates);
     cli_pattern_free(s.filter);
     cli_close(&s.d);
