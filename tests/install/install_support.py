@@ -12,7 +12,7 @@ TRACE = os.path.join(ROOT, "traces", "net10-wks", "heap.nettrace.gz")
 MANUAL = os.path.join(BUILD, "manual")
 SECONDS = 300
 
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+sys.path[:0] = [os.path.join(ROOT, "tests", name) for name in ("live", "support")]
 
 
 def run(*args, status=0, **kw):

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool, run, text
+from source_copy import copy_source
 
 # SQLite takes 1.15 MB of it, the C library 1.4 with that of mathematics, PCRE2 0.5, ncursesw, libedit and terminfo 0.4, gcdumpc itself 1.8.  Of PCRE2,
 # 0.24 MB are the JIT compiler, which is never called: pcre2_code_free needs its object of Debian's archive, so --gc-sections cannot drop it (4 KB).
@@ -42,17 +43,11 @@ class Static(unittest.TestCase):
         holder = tempfile.TemporaryDirectory(prefix="gcdumpc-static-")
         cls.addClassCleanup(holder.cleanup)
         cls.dir = holder.name
-        source = os.path.join(cls.dir, "another", "source")
-        cls.build = os.path.join(source, "build", "b")           # as deep in its source as that of CI, whose cached objects have relative paths
-        for name in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md"):
-            os.makedirs(source, exist_ok=True)
-            shutil.copy(os.path.join(ROOT, name), source)
-        for name in ("include", "src", "ipc", "tools"):
-            shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name), symlinks=True)
+        source = copy_source(ROOT, os.path.join(cls.dir, "another", "source"))
+        cls.build = os.path.join(source, "build", "b")
         options = [f"-D{name}={cached(name)}" for name in SAME if name != "CMAKE_GENERATOR"]
         run("cmake", "-G", cached("CMAKE_GENERATOR"), "-S", source, "-B", cls.build, "-DGCDUMPC_STATIC=ON", "-DGCDUMPC_TESTS=OFF",
             "-DGCDUMPC_MANUAL=OFF", *options)
-        os.environ["CCACHE_BASEDIR"] = source
         make = ("cmake", "--build", cls.build, "--parallel", "2", "--target", "gcdumpc", "gcdumpc_static")
         run(*make)
         # compared are two compilations of every twelfth source, not one and its copy

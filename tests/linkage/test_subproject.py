@@ -8,10 +8,12 @@ import tempfile
 import unittest
 
 ROOT = os.environ["GCDUMPC_SOURCE"]
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from source_copy import copy_source                             # noqa: E402
+
 TRACE = os.path.join(ROOT, "traces", "net10-wks", "heap.nettrace.gz")
 CONSUMER = os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c")
-# One compilation of the library for both builds here: the compiler cache of a whole test run has or gets what its debug build compiles.
-CACHED_DEBUG = ["-DCMAKE_BUILD_TYPE=Debug", *(["-DCMAKE_C_COMPILER=gcc"] if shutil.which("gcc") else [])]
+COMPILER = ["-DCMAKE_C_COMPILER=gcc"] if shutil.which("gcc") else []
 
 
 def run(*args, **kw):
@@ -50,7 +52,8 @@ class Added(Project):
 
     def test_it_configures_builds_and_changes_nothing_of_its_parent(self):
         """With Ninja where it is."""
-        said = self.configure(self.SOURCE, "work", *(["-G", "Ninja"] if shutil.which("ninja") else []), *CACHED_DEBUG)
+        ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
+        said = self.configure(self.SOURCE, "work", *ninja, "-DCMAKE_BUILD_TYPE=Debug", *COMPILER)
         self.assertIn('build type "Debug", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         run("cmake", "--build", self.path("work"), "-j2")
         for program in ("with_gcdumpc", "with_static"):
@@ -67,10 +70,11 @@ class Added(Project):
 
 class Alone(Project):
     def test_without_the_shared_library(self):
-        """BUILD_SHARED_LIBS=OFF: find_package and pkg-config still have what they had, from the archive; a debug build, installed into a DESTDIR."""
-        self.configure(ROOT, "work", *CACHED_DEBUG, "-DBUILD_SHARED_LIBS=OFF", "-DGCDUMPC_PROGRAM=OFF", "-DBUILD_TESTING=OFF")
-        run("cmake", "--build", self.path("work"), "-j2")
-        run("cmake", "--install", self.path("work"), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
+        """BUILD_SHARED_LIBS=OFF: find_package and pkg-config still have what they had, from the archive; installed into a DESTDIR."""
+        source, work = copy_source(ROOT, self.path("copy")), os.path.join("copy", "build", "b")
+        self.configure(source, work, *COMPILER, "-DBUILD_SHARED_LIBS=OFF", "-DGCDUMPC_PROGRAM=OFF", "-DBUILD_TESTING=OFF")
+        run("cmake", "--build", self.path(work), "-j2")
+        run("cmake", "--install", self.path(work), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
         names = files(self.path("staged"))
         self.assertFalse([n for n in names if ".so" in n or "/bin/" in n])
         self.assertTrue([n for n in names if n.endswith("libgcdumpc.a")])
