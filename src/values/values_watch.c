@@ -566,9 +566,11 @@ static gcd_status find_bytes(struct gcd_values_watch *w, struct watched_object *
     return GCD_OK;
 }
 
-/* The objects whose generation is FROM to TO. */
+enum part { PART_TEXTS = 1, PART_ROWS = 2 };
+
+/* These parts (enum part) of the objects whose generation is FROM to TO. */
 static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, uint32_t to,
-                                   struct gcd_error *err)
+                                   unsigned parts, struct gcd_error *err)
 {
     struct gcd_cur c = gcd_cur_make(w->list, w->list_bytes, 0);
     struct watched_object o = { .address = 0 };
@@ -577,10 +579,11 @@ static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, ui
         o.address += gcd_cur_varuint64(&c);
         uint64_t what = gcd_cur_varuint64(&c);
         o.generation = generation_of(w, o.address, &range);
-        if (o.generation < from || o.generation > to)
+        unsigned part = (what & 1) != 0 ? PART_ROWS : PART_TEXTS;
+        if (o.generation < from || o.generation > to || (part & parts) == 0)
             continue;
         o.wide = false;
-        if ((what & 1) != 0) {
+        if (part == PART_ROWS) {
             o.type = (uint32_t)(what >> 1);
             GCD_TRY(find_bytes(w, &o, err));
         } else {
@@ -604,11 +607,13 @@ gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
     w->deadline_ns = w->read_ns + budget_ns;
     GCD_TRY(sort_ranges(w, err));
     GCD_TRY(values_expect(w->values, w->strings, err));
-    if (w->rows.source != NULL)
+    GCD_TRY(read_generations(w, 0, 1, PART_TEXTS, err));
+    if (w->rows.source != NULL) { /* types take their time */
         GCD_TRY(watched_rows_begin(&w->rows, w->values->rows, err));
-    GCD_TRY(read_generations(w, 0, 1, err));
-    GCD_TRY(read_generations(w, OLDEST, OLDEST, err));
-    return read_generations(w, FROZEN, FROZEN, err);
+        GCD_TRY(read_generations(w, 0, 1, PART_ROWS, err));
+    }
+    GCD_TRY(read_generations(w, OLDEST, OLDEST, PART_TEXTS | PART_ROWS, err));
+    return read_generations(w, FROZEN, FROZEN, PART_TEXTS | PART_ROWS, err);
 }
 
 /* ---- judging ---- */

@@ -77,7 +77,7 @@ class Values(LiveTest):
         """0 wrong values: pairs are replaced by the thousand, under forced compacting collections."""
         passes = right = numbers = all_of_them = dropped = 0
         with self.start("churn", PAIRS, "collect", runtime=runtime, **environment) as target:
-            while passes < PASSES or 0 in (right, numbers) and passes < 5 * PASSES:    # how many values outlive it, is chance
+            while passes < PASSES or (right == 0 or numbers == 0 and not environment) and passes < 5 * PASSES:    # how many values outlive it, is chance
                 name = f"{passes}.nettrace"
                 passes += 1
                 kind = "strings" if passes % 4 == 0 else "all"
@@ -97,7 +97,7 @@ class Values(LiveTest):
                 os.unlink(self.path(name))
         self.assertIn(all_of_them - passes * PAIRS, range(passes + 1))       # it may just have made one that it has not stored yet
         self.assertGreater(right, 0)
-        self.assertGreater(numbers, 0)
+        self.assertTrue(numbers > 0 or environment, "no fields")            # types take time to read, which other collectors may not leave
         return dropped
 
     def test_no_text_is_that_of_another_object(self):
