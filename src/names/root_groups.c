@@ -15,7 +15,7 @@ const struct gcd_root_label *gcd_root_group_label(enum gcd_root_group group)
         [GCD_GROUP_PINNED_HANDLES] = LABEL("pinned_handles", "pinned handle", "pinned handles"),
         [GCD_GROUP_REFCOUNTED] = LABEL("refcounted", "ref-counted handle", "ref-counted handles"),
         [GCD_GROUP_OTHER] = LABEL("other", "other root", "other roots"),
-        [GCD_GROUP_WEAK] = LABEL("weak", "weak handle", "weak handles"),
+        [GCD_GROUP_WEAK] = LABEL("weak", "weak root", "weak roots"),
     };
     return &labels[group];
 }

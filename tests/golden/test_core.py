@@ -16,9 +16,10 @@ import dart_read                                                     # noqa: E40
 import real_readers                                                  # noqa: E402
 
 # name and label; the first thread and the finalizer's have no name
-THREADS = [',"27426 in HeapLab.Frames.WaitHoldingObjects"', ',"27426 in HeapLab.Program.Main"', ',"27426 in HeapLab.Program.WaitForEnd"', ',"27431 (.NET Finalizer)"',
-           ',"27431 (.NET Finalizer) in HeapLab.Plug.Finalize"', '"heaplab-worker","27438 ""heaplab-worker"""',
-           '"heaplab-worker","27438 ""heaplab-worker"" in HeapLab.Frames.SleepHoldingObject"']
+THREADS = [',"27426 in HeapLab.Frames.WaitHoldingObjects"', ',"27426 in HeapLab.Program.Main"', ',"27426 in HeapLab.Program.WaitForEnd"', ',"27426, thread-static variables"',
+           ',"27431 (.NET Finalizer)"', ',"27431 (.NET Finalizer) in HeapLab.Plug.Finalize"', ',"27431 (.NET Finalizer), thread-static variables"',
+           '"heaplab-worker","27438 ""heaplab-worker"""', '"heaplab-worker","27438 ""heaplab-worker"" in HeapLab.Frames.SleepHoldingObject"',
+           '"heaplab-worker","27438 ""heaplab-worker"", thread-static variables"']
 CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
 
 

@@ -71,6 +71,7 @@ class Core(LiveTest):
         threads = self.gcdumpc("sql", core, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'", "--no-modules").stdout
         self.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker" in HeapLab\.Frames\.SleepHoldingObject$')
         self.assertRegex(threads, rf"(?m)^ +{target.pid} in HeapLab\.Frames\.WaitHoldingObjects$")     # the first thread, which has no name
+        self.assertEqual('"heaplab-worker", thread-static variables' in threads, '"runtime":"8.' not in json.dumps(target.counts(), separators=(",", ":")), threads)
         self.assertNotRegex(threads, r'(?m)^heaplab-worker .* in System\.(?!Threading\.Thread\.StartCallback$)')     # what the framework does for the program
         generic = self.gcdumpc("sql", core, "SELECT class FROM roots WHERE label LIKE '%EqualityComparer<%>.Default'", "--no-modules").stdout
         self.assertEqual("HeapLab.Book>" in generic, '"runtime":"8.' not in json.dumps(target.counts(), separators=(",", ":")), generic)

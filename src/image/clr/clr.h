@@ -135,6 +135,7 @@ struct clr_thread {
     uint32_t id;     /* as in struct image_thread, like the next one */
     char kernel_name[IMAGE_THREAD_NAME_BYTES];
     const char *name; /* that the program gave it; "" = none, NULL = not yet read */
+    uint64_t statics; /* id of the root with its thread-static variables; 0 = none */
 };
 /* A call on a stack.  Those of a thread come from the inside out. */
 struct clr_frame {
@@ -173,6 +174,9 @@ struct clr_gaps {
     uint64_t dangling;                   /* references to no object */
     uint64_t unread_tables;              /* handle tables */
     uint64_t unread_threads, unread_modules;
+    uint64_t unread_assemblies; /* of which no object was met */
+    bool no_assembly_list;      /* such assemblies cannot be found, */
+    bool too_many_lists;        /* because too much of the image looks like their list */
     bool collecting; /* a garbage collection was under way */
 };
 
@@ -233,6 +237,7 @@ struct clr {
     uint32_t method_lookups; /* clr_precompiled.c */
     struct clr_thread *threads;
     size_t thread_count, thread_cap;
+    size_t next_thread, thread_statics; /* clr_roots.c; how many of them have such a root */
     uint32_t thread_object;   /* Thread: handle of its object; 0 = not found */
     unsigned thread_searches; /* for it, in vain */
     struct gcd_textpool text;

@@ -13,7 +13,7 @@
 #define DOMAIN_BYTES   8192u /* that are searched for the list */
 #define ASSEMBLY_BYTES 256u  /* and for the pointer to a module */
 #define ASSEMBLIES_MAX 65536u
-#define LISTS_MAX      512u /* that are tried; cores of .NET 8 and 10 have 8 to 23 */
+#define LISTS_MAX      512u /* that are tried; .NET 8 to 11 have 7 to 29, alive 8 to 29 */
 #define FIRST_PLACES   5u
 #define ONE_STEP       UINT32_MAX
 
@@ -77,6 +77,8 @@ static struct assemblies find_list(struct clr *c, uint64_t core)
             try_list(c, core, &at, &best);
         }
     }
+    c->gaps.no_assembly_list = best.list == 0;
+    c->gaps.too_many_lists = at.tried == LISTS_MAX;
     return best;
 }
 
@@ -101,9 +103,12 @@ clr_each_assembly(struct clr *c, uint64_t core,
                      module = module_of(c, assembly, a.first, a.second);
             if (module != 0)
                 GCD_TRY(fn(c, module, err));
+            else if (assembly != 0)
+                c->gaps.unread_assemblies++;
         }
         GCD_TRY(gcd_check_canceled(c->context->cancel, err));
         block = image_u64(c->image, block + BLOCK_NEXT);
     }
+    c->gaps.unread_assemblies += left;
     return GCD_OK;
 }

@@ -310,7 +310,7 @@ static gcd_status give_statics(struct clr_events *e, struct gcd_event *ret)
 /* ---- types ---- */
 
 #define TYPE_RANK_SHIFT 8
-#define FLAG_FINALIZER UINT32_C(0x00100000)
+#define FLAG_FINALIZER  UINT32_C(0x00100000)
 
 static bool is_delegate(const struct clr *c, const struct clr_type *t)
 {
@@ -529,7 +529,8 @@ static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
     for (size_t i = 0; i < e->c->type_count; i++)
         s.counts[RECORDED_TYPES] += type_has_names(&e->c->types[i]);
     s.counts[RECORDED_STATICS] = (uint32_t)e->c->static_count;
-    s.counts[RECORDED_THREADS] = (uint32_t)(e->c->thread_count + e->c->frame_count);
+    s.counts[RECORDED_THREADS] =
+        (uint32_t)(e->c->thread_count + e->c->frame_count + e->c->thread_statics);
     (void)next_phase(e);
     return give(e, GCD_PROVIDER_NAMES, RECORDED_START, 1,
                 (struct payload){ e->payload, recorded_put_start(e->payload, &s) }, ret);
@@ -578,28 +579,41 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
 }
 
 /* "4711", with the name that the program gave it, what the kernel calls it if that is more than
- * the beginning of the name, and the METHOD of the frame unless that is NULL. */
-static void put_thread_label(struct gcd_put *w, const struct clr_thread *t, const char *method)
+ * the beginning of the name, and what is meant of it, after PREFIX. */
+static void put_thread_label(struct gcd_put *w, const struct clr_thread *t, const char *prefix,
+                             const char *what)
 {
     char label[2048 + CLR_METHOD_BYTES];
     bool named = t->name[0] != '\0',
          same = strncmp(t->name, t->kernel_name, strlen(t->kernel_name)) == 0;
     (void)snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s%s%s%s%s", t->id, named ? " \"" : "",
                    t->name, named ? "\"" : "", same ? "" : " (", same ? "" : t->kernel_name,
-                   same ? "" : ")", method != NULL ? " in " : "", method != NULL ? method : "");
+                   same ? "" : ")", prefix, what);
     put_text(w, label);
 }
 
+/* Threads, then frames, then the thread-static variables of threads. */
 static gcd_status give_names_thread(struct clr_events *e, struct gcd_event *ret)
 {
-    /* threads, then frames */
-    size_t i = e->next++, threads = e->c->thread_count;
-    const struct clr_frame *f = i < threads ? NULL : &e->c->frames[i - threads];
-    const struct clr_thread *t = &e->c->threads[f != NULL ? f->thread : i];
+    size_t i = e->next++, threads = e->c->thread_count, frames = e->c->frame_count;
+    const struct clr_frame *f =
+        i >= threads && i - threads < frames ? &e->c->frames[i - threads] : NULL;
+    bool statics = i >= threads + frames;
+    const struct clr_thread *t = &e->c->threads[f != NULL ? f->thread
+                                                : statics ? i - threads - frames
+                                                          : i];
+    if (statics && t->statics == 0)
+        return GCD_NEED_MORE;
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
-    gcd_put_le(&w, f != NULL ? f->slot : t->thread, 8);
+    gcd_put_le(&w, f != NULL ? f->slot : statics ? t->statics : t->thread, 8);
     put_text(&w, t->name);
-    put_thread_label(&w, t, f != NULL ? f->name : NULL);
+    put_thread_label(&w, t,
+                     f != NULL ? " in "
+                     : statics ? ", "
+                               : "",
+                     f != NULL ? f->name
+                     : statics ? "thread-static variables"
+                               : "");
     return give(e, GCD_PROVIDER_NAMES, RECORDED_THREAD, 1, done(&w), ret);
 }
 
@@ -678,7 +692,7 @@ static size_t items_of(const struct clr_events *e)
     case NAMES_STATICS:
         return c->static_count;
     case NAMES_THREADS:
-        return c->thread_count + c->frame_count;
+        return 2 * c->thread_count + c->frame_count;
     case TYPES:
     case NAMES_TYPES:
         return c->type_count;

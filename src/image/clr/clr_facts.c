@@ -82,6 +82,25 @@ static void put_modules(const struct clr *c, char *to, size_t cap)
     (void)snprintf(to + n, cap - n, "%s\n", c->gaps.unread_modules > told ? " and others" : "");
 }
 
+/* Assemblies of which no object was met: those that were made at run time are counted by them. */
+static void put_assemblies(const struct clr *c, char *to, size_t cap)
+{
+    const char *n = GCD_DIGITS(c->gaps.unread_assemblies);
+    bool one = c->gaps.unread_assemblies == 1;
+    if (c->gaps.no_assembly_list)
+        (void)snprintf(to, cap, "the assemblies without objects: their list was not found%s\n",
+                       c->gaps.too_many_lists ? " among the many things that look like it" : "");
+    else if (c->gaps.too_many_lists)
+        (void)snprintf(to, cap,
+                       "perhaps assemblies without objects: too many things look like "
+                       "their list\n");
+    else if (c->gaps.unread_assemblies > 0)
+        (void)snprintf(to, cap,
+                       "the name%s of %s assembl%s without objects: the image has no metadata of "
+                       "%s\n",
+                       one ? "" : "s", n, one ? "y" : "ies", one ? "it" : "them");
+}
+
 gcd_status clr_find_facts(struct clr *c, struct gcd_error *err)
 {
     char text[TEXT_BYTES] = "";
@@ -95,6 +114,8 @@ gcd_status clr_find_facts(struct clr *c, struct gcd_error *err)
     GCD_TRY(keep_text(c, text, &c->ended_by, err));
     text[0] = '\0';
     if (c->gaps.unread_modules > 0)
-        put_modules(c, text, sizeof text);
+        put_modules(c, text, sizeof text / 2);
+    size_t n = strlen(text);
+    put_assemblies(c, text + n, sizeof text - n);
     return keep_text(c, text, &c->gap_text, err);
 }

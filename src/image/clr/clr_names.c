@@ -353,8 +353,11 @@ static gcd_status name_further_module(struct clr *c, uint64_t id, struct gcd_err
     if (!is_new_module(c, id))
         return GCD_OK;
     GCD_TRY(read_module(c, id, &module, err));
-    if (!clr_metadata_open(c, &module, &m))
+    if (!clr_metadata_open(c, &module, &m)) {
+        /* the file that it is mapped from may do (open_mapped_file) */
+        c->gaps.unread_assemblies += module.path[0] == '\0';
         return GCD_OK;
+    }
     gcd_status st = name_by_metadata(c, &module, NULL, 0, &m, err);
     clr_metadata_close(c, &m);
     return st == GCD_OK ? keep_module(c, &module, err) : st;

@@ -196,6 +196,10 @@ static gcd_status read_queues(struct clr *c, struct gcd_error *err)
  * of collectible types is held by handles, and on .NET 8 all of them are. */
 static gcd_status read_thread_statics(struct clr *c, uint64_t thread, struct gcd_error *err)
 {
+    /* they come in the order in which their stacks were read; some have none */
+    struct clr_thread *t = c->next_thread < c->thread_count ? &c->threads[c->next_thread] : NULL;
+    t = t != NULL && t->thread == thread ? t : NULL;
+    c->next_thread += t != NULL;
     uint64_t at = c->layout.thread_statics != 0 ? thread + c->layout.thread_statics : 0;
     uint64_t data = at != 0 ? image_u64(c->image, at) : 0;
     uint64_t array = data != 0 ? image_u64(c->image, data + 8) : 0;
@@ -203,6 +207,10 @@ static gcd_status read_thread_statics(struct clr *c, uint64_t thread, struct gcd
     gcd_status st = GCD_OK;
     if (array == 0 || clr_region_at(c, array) == NULL || !clr_object_at(c, array, &o, &st))
         return GCD_OK;
+    if (t != NULL) {
+        t->statics = data + 8;
+        c->thread_statics++;
+    }
     /* as in the events of the runtime */
     return clr_add_root(c, CLR_ROOT_STACK, array, 0, data + 8, err);
 }
@@ -239,5 +247,6 @@ gcd_status clr_find_roots(struct clr *c, struct gcd_error *err)
     GCD_TRY(read_handles(c, err));
     GCD_TRY(read_queues(c, err));
     GCD_TRY(clr_read_stacks(c, err));
+    c->next_thread = 0;
     return clr_each_thread(c, read_thread_statics, err);
 }

@@ -164,7 +164,7 @@ function answers() {
 export function summarySection(first = false, /** @type {HTMLElement | null} */ last = null) {
   const t = heap.totals;
   const dead = t.bytes - t.reachable_bytes;
-  const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
+  const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak roots")];
   const p = heap.process;
   document.body.classList.add("heap");
   document.body.classList.toggle("incomplete", !heap.verdict.complete);
