@@ -39,13 +39,33 @@ static uint64_t worth_growth(const uint64_t heap[2])
     return all > 0 && all >= part ? all : 0;
 }
 
+/* Does ROW, or a static variable, have what the runtime keeps only while it is observed? */
+static bool is_observing(const struct gcd_tree_diff_row *row)
+{
+    static const char variable[] = "static variable ", of[] = "System.Diagnostics.Tracing.";
+    static const char *const names[] = { "NativeRuntimeEventSource", "RuntimeEventSource" };
+    const char *name = row->name;
+    if (gcd_text_begins(name, variable))
+        name += sizeof variable - 1;
+    if (!gcd_text_begins(name, of))
+        return false;
+    name += sizeof of - 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
 /* The row below ROW that has grown most, if that is a large part; GCD_STEP_NONE = none. */
 static uint32_t most_grown(const struct gcd_tree_diff_row *rows, uint32_t first, uint32_t end,
                            uint64_t above)
 {
     uint32_t most = GCD_STEP_NONE;
     for (uint32_t i = first; i < end; i = rows[i].end)
-        if (grown(rows[i].sums) > (most != GCD_STEP_NONE ? grown(rows[most].sums) : 0))
+        if (!is_observing(&rows[i]) &&
+            grown(rows[i].sums) > (most != GCD_STEP_NONE ? grown(rows[most].sums) : 0))
             most = i;
     return most != GCD_STEP_NONE && grown(rows[most].sums) >= above / LARGE_PART ? most
                                                                                  : GCD_STEP_NONE;
@@ -134,6 +154,7 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
     uint64_t all = worth_growth(heap), part = way.own ? WORTH_GROWTH : WORTH_OTHER_GROWTH;
     *ret = (struct answer_come){ .owner = NULL };
     if (way.element == NULL || all == 0 || grown(way.element->sums) < all / part ||
+        grown(way.element->sums) < ANSWER_GROWN_BYTES ||
         (!way.own && all < heap[0] / WORTH_OTHER_HEAP) || has_moved(rows, n, way.element))
         return false;
     *ret = (struct answer_come){ .owner = way.owner->name,

@@ -70,6 +70,51 @@ static void moved_objects_have_not_come(void **state)
     assert_false(has_come(100000, 0));
 }
 
+/* Is there an answer for a list of NAME that gets so many bytes of own objects? */
+static bool is_told(const char *name, uint64_t bytes)
+{
+    const char *const list[] = { "statics", name, "Shop.Order" };
+    const uint64_t heap[2] = { 1000000, 1000000 + bytes };
+    struct gcd_tree_diff *paths;
+    struct gcd_diff *types;
+    struct answer_come come;
+    assert_int_equal(gcd_tree_diff_new(NULL, &paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_new(NULL, &types, &err), GCD_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t all = 10000 + i * bytes;
+        const struct gcd_tree_diff_step steps[] = {
+            { TOP, 0, 1, all, NONE, 1, NONE },
+            { 0, 1, 1, all, NONE, GCD_FOLD_FACT_SHOWN, NONE },
+            { 1, 2, all / 100, all, NONE, GCD_FOLD_FACT_SHOWN, NONE },
+        };
+        const struct gcd_diff_type type = { "Shop.Order", "", { all / 100, all, 0 } };
+        assert_int_equal(gcd_tree_diff_add(paths, list, COUNT(list), steps, COUNT(steps), &err),
+                         GCD_OK);
+        assert_int_equal(gcd_diff_add(types, &type, 1, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_tree_diff_match(paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_match(types, &err), GCD_OK);
+    bool found = answer_come_find(paths, types, heap, &come);
+    gcd_diff_free(types);
+    gcd_tree_diff_free(paths);
+    return found;
+}
+
+/* The runtime describes its events when the first session opens: between two dumps of a program
+ * that had none. */
+static void what_observes_has_not_come(void **state)
+{
+    (void)state;
+    assert_true(is_told("Shop.Store", 100000));
+    assert_true(is_told("static variable Shop.Store.s_all", 100000));
+    assert_true(is_told("System.Diagnostics.Tracing.RuntimeEventSources", 100000));
+    assert_false(is_told("System.Diagnostics.Tracing.RuntimeEventSource", 100000));
+    assert_false(
+        is_told("static variable System.Diagnostics.Tracing.NativeRuntimeEventSource.Log", 100000));
+    assert_false(is_told("Shop.Store", 65535)); /* as little as of a suspect */
+    assert_true(is_told("Shop.Store", 65536));
+}
+
 static struct answer_fills filled(struct gcd_owner_fill counts)
 {
     return (struct answer_fills){ .count = 1, .fills = { { "Shop.Page", "Shop.Hit", counts } } };
@@ -123,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moved_objects_have_not_come),
+        cmocka_unit_test(what_observes_has_not_come),
         cmocka_unit_test(owners_fill_up),
         cmocka_unit_test(owners_are_cut_back),
     };

@@ -17,6 +17,9 @@ const WORTH_GROWTH = 0.1;
 const WORTH_HEAP = 0.01;
 const WORTH_OTHER_GROWTH = 1 / 3;
 const WORTH_OTHER_HEAP = 0.05;
+const WORTH_BYTES = 65536;
+// What exists to observe the process, also for a dump, is no answer.
+const OBSERVING = /^(static variable )?System\.Diagnostics\.Tracing\.(Native)?RuntimeEventSource(\.|$)/;
 // The owner of what has come is there once for so many.
 const OWNED = 10;
 // One owner in so many is full.
@@ -35,7 +38,7 @@ function mostGrown({below}, above) {
   /** @type {Step | null} */
   let most = null;
   for (const step of below.values()) {
-    most = grown(step) > (most === null ? 0 : grown(most)) ? step : most;
+    most = !OBSERVING.test(step.name) && grown(step) > (most === null ? 0 : grown(most)) ? step : most;
   }
   return most !== null && grown(most) >= LARGE_PART * above ? most : null;
 }
@@ -96,7 +99,7 @@ export function comeIn(all, heaps, types, own) {
   const {owner, field = "", element, objects, own: isOwn} = wayOf(all, types, own);
   const more = heaps[1] - heaps[0];
   if (owner === undefined || element === undefined || objects === undefined || more <= 0 || more < WORTH_HEAP * heaps[0] ||
-      grown(element) < more * (isOwn ? WORTH_GROWTH : WORTH_OTHER_GROWTH) || (!isOwn && more < WORTH_OTHER_HEAP * heaps[0]) ||
+      grown(element) < WORTH_BYTES || grown(element) < more * (isOwn ? WORTH_GROWTH : WORTH_OTHER_GROWTH) || (!isOwn && more < WORTH_OTHER_HEAP * heaps[0]) ||
       lostElsewhere(all, element.name) >= grown(element) / 2) {
     return null;
   }
