@@ -196,7 +196,7 @@ class Page(PageTest):
     def test_roots_and_generations(self):
         self.show()
         roots = {row[0]: row for row in self.rows("roots")}
-        self.assertEqual((roots["Static variables"][1], roots["Pinned handles"][1], roots["Weak handles"][1:3]), ("314", "3", ["20", "0 bytes"]))
+        self.assertEqual((roots["Static variables"][1], roots["Pinned handles"][1], roots["Weak roots"][1:3]), ("314", "3", ["20", "0 bytes"]))
         generations = {row[0]: row[1] for row in self.rows("generations")}
         self.assertEqual(generations, {"Generation 0": "0", "Generation 1": "36", "Generation 2": "16,994", "Large objects": "5",
                                        "Pinned objects": "3", "nongc: frozen, or in no range": "608"})
