@@ -88,6 +88,18 @@ function lostElsewhere(all, name) {
 }
 
 /**
+ * Is it an answer that a heap of so many bytes has grown by MORE, of which SIZE are of one type?
+ * @param {number} size
+ * @param {number} more
+ * @param {number} heap
+ * @param {boolean} isOwn
+ */
+function isWorth(size, more, heap, isOwn) {
+  return more > 0 && more >= (isOwn ? WORTH_HEAP : WORTH_OTHER_HEAP) * heap &&
+         size >= Math.max(WORTH_BYTES, more * (isOwn ? WORTH_GROWTH : WORTH_OTHER_GROWTH));
+}
+
+/**
  * What has come, or null.
  * @param {Step} all  the steps of both dumps
  * @param {[number, number]} heaps  bytes
@@ -98,8 +110,7 @@ function lostElsewhere(all, name) {
 export function comeIn(all, heaps, types, own) {
   const {owner, field = "", element, objects, own: isOwn} = wayOf(all, types, own);
   const more = heaps[1] - heaps[0];
-  if (owner === undefined || element === undefined || objects === undefined || more <= 0 || more < WORTH_HEAP * heaps[0] ||
-      grown(element) < WORTH_BYTES || grown(element) < more * (isOwn ? WORTH_GROWTH : WORTH_OTHER_GROWTH) || (!isOwn && more < WORTH_OTHER_HEAP * heaps[0]) ||
+  if (owner === undefined || element === undefined || objects === undefined || !isWorth(grown(element), more, heaps[0], isOwn) ||
       lostElsewhere(all, element.name) >= grown(element) / 2) {
     return null;
   }
