@@ -8,7 +8,8 @@
  * Objects of ELEMENT, everywhere; BYTES: by which its step has grown; ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
  * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number}} Come
  */
-/** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit  many: owners that are full, or trimmed and nearly */
+// many: owners that are full, or trimmed and nearly.
+/** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit */
 
 // A step is on the way as long as it has this part of the growth above.
 const LARGE_PART = 1 / 3;

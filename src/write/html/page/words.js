@@ -318,9 +318,10 @@ export function comeAdvice({owner, element}) {
 
 /** @param {import("./come.js").Come} come @param {import("./come.js").Limit} limit */
 export function filling(come, {owners, most, many, before, trimmed}) {
+  const limit = trimmed ? ` (before: ${count(before)}), and ${count(many)} have at least three quarters of that: they seem to be cut back to a ` +
+    "limit. A third dump shows whether any gets more." : `, as before, and ${count(many)} have so many: they fill up to a limit.`;
   return `${notGrown(true)} ${comeText(come)}. None of the ${count(owners)} ${nameOf(come.owner)} has more than ${count(most)} ` +
-         `${nameOf(come.element)}${trimmed ? ` (before: ${count(before)}), and ${count(many)} have at least three quarters of that: they seem to be ` +
-         "cut back to a limit. A third dump shows whether any gets more." : `, as before, and ${count(many)} have so many: they fill up to a limit.`}`;
+         `${nameOf(come.element)}${limit}`;
 }
 
 /** @param {boolean} complete  both dumps */
