@@ -157,10 +157,10 @@ static struct gcd_field_value value_in_memory(const struct grouping *w, uint32_t
     if (w->of->numbers == NULL ||
         gcd_image_reference(w->of->numbers, gcd_graph_node_address(w->g, node), &to) != GCD_OK)
         return untold;
-    uint32_t target = to != 0 ? gcd_graph_find(w->g, to) : GCD_NODE_NONE;
-    return to == 0                   ? (struct gcd_field_value){ .kind = GCD_FIELD_NULL }
-           : target != GCD_NODE_NONE ? value_of_target(w, target)
-                                     : untold;
+    if (to == 0)
+        return (struct gcd_field_value){ .kind = GCD_FIELD_NULL };
+    uint32_t target = gcd_graph_find(w->g, to);
+    return target != GCD_NODE_NONE ? value_of_target(w, target) : untold;
 }
 
 static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, uint32_t slot)
