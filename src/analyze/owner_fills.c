@@ -28,6 +28,7 @@ struct counting {
     uint32_t *count; /* [nodes] objects of one type that it holds, and SEEN; 0 between types */
     struct gcd_owner_fill *owners; /* [types] of one type of elements; empty between types */
     uint8_t *slot;                 /* [types] its number among the most numerous, else NO_SLOT */
+    bool *is_owner;                /* [types] the program's, and no array */
     uint32_t *held; /* [held_count] what holds their objects, one type after the other, */
     /* those of number I from BEGIN[I] to BEGIN[I + 1] */
     size_t held_count, begin[GCD_OWNER_FILLS_MAX + 1];
@@ -36,17 +37,15 @@ struct counting {
 /* Counts end below it. */
 #define SEEN (UINT32_C(1) << 31)
 
-static bool is_owner(const struct counting *c, uint32_t type)
-{
-    return gcd_origins_get(c->origins, type) == GCD_ORIGIN_OWN &&
-           !gcd_text_is_array(gcd_graph_summary(c->g)->types[type].name);
-}
-
 static gcd_status find_above(struct counting *c, const struct gcd_context *context,
                              struct gcd_error *err)
 {
+    const struct gcd_summary *s = gcd_graph_summary(c->g);
     const uint32_t *order = gcd_dominators_order(c->d);
     uint32_t n = gcd_dominators_reachable(c->d);
+    for (uint32_t i = 0; i < c->types; i++)
+        c->is_owner[i] = gcd_origins_get(c->origins, i) == GCD_ORIGIN_OWN &&
+                         !gcd_text_is_array(s->types[i].name);
     memset(c->above, 0xff, c->nodes * sizeof *c->above);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t node = order[i], up = gcd_dominators_parent(c->d, node);
@@ -55,8 +54,8 @@ static gcd_status find_above(struct counting *c, const struct gcd_context *conte
         if (up >= GCD_NODE_ROOT)
             continue;
         uint32_t type = gcd_graph_node_type(c->g, up);
-        bool other = type != gcd_graph_node_type(c->g, node);
-        c->above[node] = other && is_owner(c, type) ? up : c->above[up];
+        bool holds = c->is_owner[type] && type != gcd_graph_node_type(c->g, node);
+        c->above[node] = holds ? up : c->above[up];
     }
     return GCD_OK;
 }
@@ -131,22 +130,26 @@ static struct gcd_owner_fill count_one(struct counting *c, size_t slot)
     for (const uint32_t *p = held; p < end; p++)
         c->count[*p] += c->count[*p] < SEEN - 1;
     for (const uint32_t *p = held; p < end; p++) {
-        struct gcd_owner_fill *f = &c->owners[gcd_graph_node_type(c->g, *p)];
-        if ((c->count[*p] & SEEN) == 0)
-            add_owner(f, c->count[*p]);
+        if ((c->count[*p] & SEEN) != 0)
+            continue;
+        uint32_t type = gcd_graph_node_type(c->g, *p);
+        struct gcd_owner_fill *f = &c->owners[type];
+        add_owner(f, c->count[*p]);
         c->count[*p] |= SEEN;
-        f->owner = gcd_graph_node_type(c->g, *p);
+        f->owner = type;
         if (f->elements > most.elements)
             most = *f;
     }
     most = c->owners[most.owner];
     for (const uint32_t *p = held; p < end; p++) {
-        uint32_t type = gcd_graph_node_type(c->g, *p), count = c->count[*p] & ~SEEN;
-        most.nearly += type == most.owner && count > 0 && count >= most.most - most.most / 4;
+        uint32_t count = c->count[*p] & ~SEEN;
+        if (count == 0)
+            continue;
+        uint32_t type = gcd_graph_node_type(c->g, *p);
+        most.nearly += type == most.owner && count >= most.most - most.most / 4;
         c->count[*p] = 0;
+        c->owners[type] = (struct gcd_owner_fill){ .owners = 0 };
     }
-    for (const uint32_t *p = held; p < end; p++)
-        c->owners[gcd_graph_node_type(c->g, *p)] = (struct gcd_owner_fill){ .owners = 0 };
     return most;
 }
 
@@ -161,7 +164,9 @@ static gcd_status count_all(struct counting *c, const struct gcd_context *contex
     c->count = gcd_mem_new_array(&c->alloc, c->nodes, sizeof *c->count);
     c->owners = gcd_mem_new_array(&c->alloc, c->types, sizeof *c->owners);
     c->slot = gcd_mem_new_array(&c->alloc, c->types, sizeof *c->slot);
-    if (c->above == NULL || c->count == NULL || c->owners == NULL || c->slot == NULL)
+    c->is_owner = gcd_mem_new_array(&c->alloc, c->types, sizeof *c->is_owner);
+    if (c->above == NULL || c->count == NULL || c->owners == NULL || c->slot == NULL ||
+        c->is_owner == NULL)
         return gcd_fail_nomem(err, DOING);
     GCD_TRY(find_above(c, context, err));
     GCD_TRY(list_held(c, elements, n, err));
@@ -190,6 +195,7 @@ gcd_status gcd_owner_fills(const struct gcd_graph *g, const struct gcd_dominator
     gcd_mem_free(&c.alloc, c.count, c.nodes * sizeof *c.count);
     gcd_mem_free(&c.alloc, c.owners, c.types * sizeof *c.owners);
     gcd_mem_free(&c.alloc, c.slot, c.types * sizeof *c.slot);
+    gcd_mem_free(&c.alloc, c.is_owner, c.types * sizeof *c.is_owner);
     gcd_mem_free(&c.alloc, c.held, (c.held_count + 1) * sizeof *c.held);
     return st;
 }
