@@ -15,11 +15,10 @@ sys.path.insert(0, READERS)
 import dart_read                                                     # noqa: E402
 import real_readers                                                  # noqa: E402
 
-# name and label; the first thread and the finalizer's have no name
-THREADS = [',"27426 in HeapLab.Frames.WaitHoldingObjects"', ',"27426 in HeapLab.Program.Main"', ',"27426 in HeapLab.Program.WaitForEnd"', ',"27426, thread-static variables"',
-           ',"27431 (.NET Finalizer)"', ',"27431 (.NET Finalizer) in HeapLab.Plug.Finalize"', ',"27431 (.NET Finalizer), thread-static variables"',
-           '"heaplab-worker","27438 ""heaplab-worker"""', '"heaplab-worker","27438 ""heaplab-worker"" in HeapLab.Frames.SleepHoldingObject"',
-           '"heaplab-worker","27438 ""heaplab-worker"", thread-static variables"']
+# name and label; the first thread and the finalizer's have no name.  The file lacks the unwind data of the framework: a call of it may hide another.
+THREADS = [',"27426"', ',"27426 in HeapLab.Frames.WaitHoldingObjects"', ',"27426 in HeapLab.Program.Main"', ',"27426 in HeapLab.Program.WaitForEnd"',
+           ',"27426, thread-static variables"', ',"27431 (.NET Finalizer)"', ',"27431 (.NET Finalizer), thread-static variables"',
+           '"heaplab-worker","27438 ""heaplab-worker"""', '"heaplab-worker","27438 ""heaplab-worker"", thread-static variables"']
 CORE = os.path.join(TRACES, "net10-core", "heap.core.gz")
 
 
@@ -80,9 +79,9 @@ class Core(unittest.TestCase):
             rows, _ = gcdumpc_json("sql", name, """SELECT t.name, r.label FROM roots r JOIN objects o ON o.id = r.object_id JOIN types t ON t.id = o.type_id
                                                    WHERE r.kind = 'stack' AND t.name IN ('HeapLab.StackOnly', 'HeapLab.Pixel[]', 'HeapLab.Voxel[]') ORDER BY 1, 2""")
             self.assertEqual([tuple(r) for r in rows["rows"]],
-                             [("HeapLab.Pixel[]", "27426 in HeapLab.Program.WaitForEnd"),     # in a register that a call of WaitForEnd saves for it
+                             [("HeapLab.Pixel[]", "27426"),             # in a register that a call saves, of which nothing is known
                               ("HeapLab.StackOnly", "27426 in HeapLab.Frames.WaitHoldingObjects"),
-                              ("HeapLab.StackOnly", '27438 "heaplab-worker" in HeapLab.Frames.SleepHoldingObject'),
+                              ("HeapLab.StackOnly", '27438 "heaplab-worker"'),
                               ("HeapLab.Voxel[]", "27426 in HeapLab.Frames.WaitHoldingObjects")])
 
     def test_objects_are_those_of_the_process(self):

@@ -147,12 +147,19 @@ static void close_image(void)
     gcd_input_free(in);
 }
 
+/* FRAMES, [n], become what is kept of them: at most n. */
 static void find_methods(struct clr_frame *frames, size_t n)
 {
     open_image();
-    c.frames = frames;
-    c.frame_count = n;
+    c.frames = gcd_mem_new_array(&c.alloc, n, sizeof *frames);
+    assert_non_null(c.frames);
+    c.frame_count = c.frame_cap = n;
+    memcpy(c.frames, frames, n * sizeof *frames);
     assert_int_equal(clr_find_methods(&c, &err), GCD_OK);
+    assert_true(c.frame_count <= n);
+    memcpy(frames, c.frames, c.frame_count * sizeof *frames);
+    gcd_mem_free(&c.alloc, c.frames, c.frame_cap * sizeof *c.frames);
+    c.frames = frames;
     close_image();
 }
 
@@ -419,16 +426,18 @@ static void words_belong_to_calls_of_compiled_code(void **state)
     enum { NATIVE = 0x30000 };
     static const uint32_t codes[] = { NATIVE, 0x10800, NATIVE, 0x201, NATIVE, 0x201 };
     static const uint32_t want[] = { 0, 0, 0, 1, 2, 2, 3 };
+    static const bool linked[] = { true, false, false };
     struct clr_frame frames[6];
     struct clr_stack_word words[7];
     put(memory + PRECOMPILED + 32, 1, 8);
     mark(0x200, 0);
     method(0x200, 1, 1);
-    /* push rbp; push r15; push r12; push rbx; sub ... */
-    memcpy(code + 0x200, "\x55\x41\x57\x41\x54\x53\x48\x81", 8);
+    /* push rbp; push r15; push r12; push rbx; sub rsp, 16; lea rbp, [rsp + 40] */
+    memcpy(code + 0x200, "\x55\x41\x57\x41\x54\x53\x48\x83\xec\x10\x48\x8d\x6c\x24\x28", 15);
     for (uint32_t i = 0; i < 6; i++)
         frames[i] = (struct clr_frame){ .slot = 0x1008 + 0x100 * (uint64_t)i,
                                         .code = CODE + codes[i],
+                                        .next = i == 4 ? CLR_NONE : i + 1,
                                         .thread = i >= 4 };
     for (uint32_t i = 0; i < 7; i++)
         words[i] = (struct clr_stack_word){ .frame = i };
@@ -438,12 +447,173 @@ static void words_belong_to_calls_of_compiled_code(void **state)
     assert_int_equal(c.frame_count, 3);
     for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(words[i].frame, want[i]);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(frames[i].is_linked, linked[i]);
     assert_int_equal(frames[1].saved, 3);
-    frames[2].thread = 0; /* so that it called frame 1 */
-    for (uint64_t at = frames[2].slot - 8 - 8 * 5; at < frames[2].slot; at += 8) {
-        struct clr_stack_word w = { .at = at, .frame = 1 };
-        bool is_saved = at >= frames[2].slot - 8 - 8 * 3 && at < frames[2].slot - 8;
-        assert_int_equal(clr_frame_of(&c, &w), is_saved ? 2 : 1);
+    assert_true(frames[1].keeps_pointer);
+}
+
+/* The frame of a method ends at its frame pointer; the owner of a word above it is unknown, as in
+ * methods whose frame is not known. */
+static void words_beyond_a_frame_are_of_no_call(void **state)
+{
+    (void)state;
+    struct clr_frame frames[] = {
+        { .slot = 0x1008, .link = 0x1100, .keeps_pointer = true, .is_linked = true, .saved = 3 },
+        { .slot = 0x1108, .link = 0x1200, .is_linked = true },
+        { .slot = 0x1208, .link = 0x1300, .keeps_pointer = true, .saved = 1, .thread = 1 },
+        { .slot = 0x1408, .link = 0x1500, .is_linked = true, .saved = 1, .thread = 1 },
+        { .slot = 0x1438, .link = 0x1500, .is_hidden = true, .keeps_pointer = true, .thread = 1 },
+    };
+    static const struct {
+        uint64_t at;
+        uint32_t frame, thread, want;
+    } rows[] = {
+        { 0, 0, 0, 0 },      /* in a register */
+        { 0x1000, 0, 0, 0 }, /* in what the call has called */
+        { 0x1010, 0, 0, 0 }, /* in its frame */
+        { 0x10e0, 0, 0, 0 },
+        { 0x10e8, 0, 0, 1 }, /* saved by it */
+        { 0x10f8, 0, 0, 1 },
+        { 0x1100, 0, 0, CLR_NONE }, /* above its frame */
+        { 0x1100, 1, 0, 1 },
+        { 0x1110, 1, 0, CLR_NONE }, /* how large it is, is not known */
+        { 0x12f0, 2, 1, 2 },
+        { 0x12f8, 2, 1, CLR_NONE }, /* of an unknown caller */
+        { 0x1210, 2, 0, CLR_NONE }, /* of another thread */
+        { 0x1210, 5, 1, CLR_NONE },
+        { 0x1400, 4, 1, 3 }, /* in what the call around which a hidden one is has called */
+        { 0x1428, 4, 1, 3 },
+        { 0x1430, 4, 1, 4 }, /* saved for the hidden one */
+        { 0x1440, 4, 1, 4 },
+        { 0x1500, 4, 1, CLR_NONE },
+    };
+    c = (struct clr){ .frames = frames, .frame_count = 5 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct clr_stack_word w = { .at = rows[i].at,
+                                    .frame = rows[i].frame,
+                                    .thread = rows[i].thread };
+        assert_int_equal(clr_frame_of(&c, &w), rows[i].want);
+    }
+}
+
+/* A method without a frame pointer has a frame of known size; behind it is the return address of
+ * its caller, which the chain of frame pointers leaves out. */
+static void calls_around_methods_without_a_frame_pointer_are_found(void **state)
+{
+    (void)state;
+    const uint64_t slot = BASE + STACK + 0x108;
+    mark(0x200, 0);
+    method(0x200, 1, 1); /* push rbx; sub rsp, 32 */
+    memcpy(code + 0x200, "\x53\x48\x83\xec\x20\x90", 6);
+    mark(0x300, 0);
+    method(0x300, 2, 2); /* push rbp; mov rbp, rsp */
+    memcpy(code + 0x300, "\x55\x48\x8b\xec", 4);
+    word(STACK + 0x108 + 8 + 0x28, CODE + 0x310);
+    struct clr_frame frames[3] = {
+        { .slot = slot, .code = CODE + 0x210, .link = BASE + STACK + 0x200, .next = 2 },
+        { .slot = slot + 16 },
+        { .slot = BASE + STACK + 0x208, .code = CODE + 0x320, .next = CLR_NONE },
+    };
+    find_methods(frames, 3);
+    assert_int_equal(c.frame_count, 3);
+    assert_int_equal(frames[0].method, 1);
+    assert_false(frames[0].keeps_pointer);
+    assert_int_equal(frames[0].bytes, 0x28);
+    assert_int_equal(frames[0].saved, 1);
+    assert_true(frames[0].is_linked);
+    assert_int_equal(frames[1].slot, slot + 0x30);
+    assert_int_equal(frames[1].method, 2);
+    assert_true(frames[1].is_hidden && frames[1].keeps_pointer && frames[1].is_linked);
+    assert_int_equal(frames[2].slot, BASE + STACK + 0x208);
+    assert_false(frames[2].is_hidden || frames[2].is_linked);
+}
+
+/* A call of an unknown method hides none, if no word between it and its frame pointer leads to code
+ * but its own return address. */
+static void gaps_without_code_hide_no_call(void **state)
+{
+    (void)state;
+    struct clr_frame unknown = { .slot = BASE + STACK + 8,
+                                 .code = CODE + 0x10800,
+                                 .link = BASE + STACK + 0x30 };
+    put(memory + PRECOMPILED + 32, 1, 8);
+    word(STACK + 0x18, CODE + 0x10800);
+    word(STACK + 0x28, CODE + 0x30000);
+    struct clr_frame frame = unknown;
+    find_methods(&frame, 1);
+    assert_true(frame.keeps_pointer);
+    word(STACK + 0x28, CODE + 0x10801);
+    frame = unknown;
+    find_methods(&frame, 1);
+    assert_false(frame.keeps_pointer);
+    word(STACK + 0x28, 0);
+    frame = unknown;
+    frame.link += 0x1000; /* too far to look */
+    find_methods(&frame, 1);
+    assert_false(frame.keeps_pointer);
+}
+
+/* No caller is found where the frame does not end at code, or its size is not known. */
+static void no_call_is_guessed(void **state)
+{
+    static const struct {
+        const char *code;
+        uint64_t link, returns_to;
+    } rows[] = {
+        { "\x53\x48\x83\xec\x20\x90", 0x200, 0 },            /* no code */
+        { "\x53\x48\x83\xec\x20\x90", 0x138, CODE + 0x310 }, /* above the frame pointer */
+        { "\x53\x48\x83\xec\x28\x90", 0x200, CODE + 0x310 }, /* rsp is no multiple of 16 */
+        { "\x53\x55\x48\x83\xec\x20", 0x200, CODE + 0x310 }, /* rbp is something else */
+        { "\x53\x4c\x8d\x9c\x24\x20", 0x200, CODE + 0x310 }, /* touches pages */
+        { "\x55\x48\x83\xec\x20\x90", 0x200, CODE + 0x310 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct clr_frame frames[2] = { { .slot = BASE + STACK + 0x108,
+                                         .code = CODE + 0x210,
+                                         .link = BASE + STACK + rows[i].link,
+                                         .next = CLR_NONE } };
+        (void)setup(state);
+        mark(0x200, 0);
+        method(0x200, 1, 1);
+        memcpy(code + 0x200, rows[i].code, 6);
+        mark(0x300, 0);
+        method(0x300, 2, 2);
+        for (uint32_t at = 0x110; at < 0x150; at += 8)
+            word(STACK + at, rows[i].returns_to);
+        find_methods(frames, 2);
+        assert_int_equal(c.frame_count, 1);
+        assert_false(frames[0].is_linked);
+    }
+}
+
+/* Which code keeps a frame pointer. */
+static void methods_keep_a_frame_pointer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        bool keeps;
+    } rows[] = {
+        { "\x55\x48\x8b\xec\x90\x90\x90\x90", true }, /* mov rbp, rsp */
+        { "\x55\x50\x48\x8d\x6c\x24\x08\x90", true }, /* push rax */
+        { "\x55\x48\x81\xec\x10\x01\x01\x01\xc5\xf8\x77\x48\x8d\xac\x24", true },
+        { "\x55\x48\x83\xec\x10\x48\x8d\x7c\x24\x10", false }, /* lea rdi */
+        { "\x55\x53\x48\x83\xec\x10\x48\x8b\xfe\x90", false },
+        { "\x53\x48\x83\xec\x10\x48\x8d\x6c\x24\x10", false }, /* no push rbp */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct clr_frame frame = { .slot = BASE + STACK + 8,
+                                   .code = CODE + 0x201,
+                                   .link = BASE + STACK + 0x30 };
+        (void)setup(state);
+        word(STACK + 0x20, CODE + 0x310); /* there may be a hidden call */
+        mark(0x200, 0);
+        method(0x200, 1, 1);
+        memcpy(code + 0x200, rows[i].code, strlen(rows[i].code));
+        find_methods(&frame, 1);
+        assert_int_equal(c.frame_count, 1);
+        assert_int_equal(frame.keeps_pointer, rows[i].keeps);
     }
 }
 
@@ -451,7 +621,7 @@ static void words_belong_to_calls_of_compiled_code(void **state)
 static void roots_are_told_by_the_call_outside(void **state)
 {
     (void)state;
-    struct clr_thread threads[] = { { .thread = 100 }, { .thread = 200 } };
+    struct clr_thread threads[] = { { .thread = 100 }, { .thread = 200 }, { .thread = 300 } };
     struct clr_frame frames[] = {
         { .slot = 1, .thread = 0, .name = "X", .is_framework = true },
         { .slot = 2, .thread = 0, .name = "A" },
@@ -461,24 +631,33 @@ static void roots_are_told_by_the_call_outside(void **state)
         { .slot = 6, .thread = 1, .name = "F", .is_framework = true }, /* has no other */
         { .slot = 7, .thread = 1, .name = "G", .is_framework = true },
         { .slot = 8, .thread = 1 },
+        /* its caller is hidden, or not linked: nothing outside tells it */
+        { .slot = 9, .thread = 2, .name = "Y", .is_framework = true, .is_linked = true },
+        { .slot = 10, .thread = 2, .keeps_pointer = true },
+        { .slot = 11, .thread = 2, .name = "D" },
     };
     struct clr_root roots[] = {
         { .id = 100, .frame = 0 },        { .id = 100, .frame = 1 }, { .id = 100, .frame = 2 },
         { .id = 100, .frame = 3 },        { .id = 200, .frame = 4 }, { .id = 200, .frame = 5 },
         { .id = 200, .frame = 6 },        { .id = 200, .frame = 7 }, { .id = 7, .frame = 4 },
-        { .id = 200, .frame = CLR_NONE },
+        { .id = 200, .frame = CLR_NONE }, { .id = 300, .frame = 8 }, { .id = 300, .frame = 9 },
+        { .id = 300, .frame = 10 },
     };
-    static const uint64_t want[] = { 2, 2, 100, 100, 5, 6, 7, 200, 7, 200 };
+    static const uint64_t want[] = { 2, 2, 100, 100, 5, 6, 7, 200, 7, 200, 9, 300, 11 };
+    for (uint32_t i = 0; i < 7; i++) {
+        frames[i].keeps_pointer = true;
+        frames[i].is_linked = frames[i].thread == frames[i + 1].thread;
+    }
     c = (struct clr){ .threads = threads,
-                      .thread_count = 2,
+                      .thread_count = 3,
                       .frames = frames,
-                      .frame_count = 8,
+                      .frame_count = 11,
                       .roots = roots,
                       .root_count = sizeof roots / sizeof *roots };
     clr_tell_frames(&c);
     for (size_t i = 0; i < c.root_count; i++)
         assert_int_equal(roots[i].id, want[i]);
-    assert_int_equal(c.frame_count, 4); /* those that hold something */
+    assert_int_equal(c.frame_count, 6); /* those that hold something */
     assert_string_equal(frames[0].name, "A");
     assert_string_equal(frames[1].name, "C");
     assert_string_equal(frames[2].name, "F");
@@ -496,6 +675,11 @@ int main(void)
         cmocka_unit_test_setup(names_no_neighbour, setup_precompiled),
         cmocka_unit_test_setup(calls_that_have_returned_are_none, setup),
         cmocka_unit_test_setup(words_belong_to_calls_of_compiled_code, setup),
+        cmocka_unit_test_setup(words_beyond_a_frame_are_of_no_call, setup),
+        cmocka_unit_test_setup(methods_keep_a_frame_pointer, setup),
+        cmocka_unit_test_setup(calls_around_methods_without_a_frame_pointer_are_found, setup),
+        cmocka_unit_test_setup(no_call_is_guessed, setup),
+        cmocka_unit_test_setup(gaps_without_code_hide_no_call, setup),
         cmocka_unit_test(roots_are_told_by_the_call_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

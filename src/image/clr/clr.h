@@ -146,6 +146,10 @@ struct clr_frame {
     uint32_t type, method; /* without the kind of the tokens */
     uint32_t thread;       /* of clr.threads */
     uint32_t named;        /* the first from this one outwards that has a name, or CLR_NONE */
+    bool keeps_pointer;    /* the method has a frame pointer, LINK: its frame ends there */
+    uint32_t bytes;        /* else of its frame, up to its return address; CLR_NONE = unknown */
+    bool is_hidden;        /* found by BYTES of the one before: frame pointers leave it out */
+    bool is_linked;        /* leads to the next frame: no call is hidden between */
     const char *name;      /* of the method: "Shop.Pump.Run"; or NULL */
     bool is_framework;     /* the module of NAME */
     uint8_t saved;         /* registers of its caller that the method saves */
@@ -177,7 +181,7 @@ struct clr_gaps {
     uint64_t unread_assemblies; /* of which no object was met */
     bool no_assembly_list;      /* such assemblies cannot be found, */
     bool too_many_lists;        /* because too much of the image looks like their list */
-    bool collecting; /* a garbage collection was under way */
+    bool collecting;            /* a garbage collection was under way */
 };
 
 struct clr {
@@ -235,11 +239,12 @@ struct clr {
     struct clr_frame *frames; /* after clr_tell_frames those that hold something */
     size_t frame_count, frame_cap;
     uint32_t method_lookups; /* clr_precompiled.c */
+    uint32_t gap_words;      /* that were looked at for hidden calls */
     struct clr_thread *threads;
     size_t thread_count, thread_cap;
     size_t next_thread, thread_statics; /* clr_roots.c; how many of them have such a root */
-    uint32_t thread_object;   /* Thread: handle of its object; 0 = not found */
-    unsigned thread_searches; /* for it, in vain */
+    uint32_t thread_object;             /* Thread: handle of its object; 0 = not found */
+    unsigned thread_searches;           /* for it, in vain */
     struct gcd_textpool text;
     struct clr_gaps gaps;
     struct clr_lost walked; /* by clr_walk; the events find it again */

@@ -52,7 +52,8 @@ enum {
     CHUNK_BYTES = 24
 };
 enum {
-    PUSHES_MAX = 8,
+    PUSHES_MAX = 9,
+    PUSH_RAX = 0x50, /* makes room */
     PUSH_RBX = 0x53,
     PUSH_RBP = 0x55,
     PUSH_FAR = 0x41, /* one of r12 to r15 */
@@ -60,7 +61,21 @@ enum {
     PUSH_R15 = 0x57
 };
 #define SECTION_JIT 2u
-#define NUMBER_BITS 12u
+
+/* What follows the pushes of a method that keeps a frame pointer. */
+#define SUB_RSP_8     UINT32_C(0xec8348) /* sub rsp, i8 */
+#define SUB_RSP_32    UINT32_C(0xec8148) /* sub rsp, i32 */
+#define VZEROUPPER    UINT32_C(0x77f8c5)
+#define MOV_RBP_RSP   UINT32_C(0xec8b48)
+#define LEA_RBP_8     UINT32_C(0x246c8d48) /* lea rbp, [rsp + i8] */
+#define LEA_RBP_32    UINT32_C(0x24ac8d48) /* lea rbp, [rsp + i32] */
+#define THREE_BYTES   UINT32_C(0xffffff)
+#define LEA_R11       UINT32_C(0x249c8d4c) /* lea r11, [rsp + i32]: pages are touched first */
+#define HIDDEN_MAX    64u                  /* calls without a frame pointer, one in another */
+#define NUMBER_BITS   12u
+#define FRAME_MAX     UINT32_C(0x1000000)
+#define GAP_BYTES     4096u
+#define GAP_WORDS_MAX UINT32_C(0x400000) /* of all stacks */
 
 /* ---- code ---- */
 
@@ -116,19 +131,36 @@ static uint64_t method_begin(struct clr *c, uint64_t heap, uint64_t code)
     return begin <= code ? begin : 0;
 }
 
-/* How many registers a method saves first, below the frame pointer: "push r15; push rbx ...". */
-static uint8_t count_saved(struct clr *c, uint64_t begin)
+/* How many registers a method saves first: "push rbp; push r15; push rbx ...", then room for
+ * variables; and whether it keeps a frame pointer, "lea rbp, [rsp + n]", or else how large its
+ * frame is. */
+static void read_prolog(struct clr *c, uint64_t begin, struct clr_frame *f)
 {
-    uint8_t n = 0;
-    for (unsigned i = 0; i < PUSHES_MAX; i++) {
+    bool saves_pointer = (image_u16(c->image, begin) & 0xff) == PUSH_RBP;
+    uint32_t pushes = 0, room = 0;
+    for (; pushes < PUSHES_MAX; pushes++) {
         unsigned two = image_u16(c->image, begin), byte = two & 0xff, next = two >> 8;
         bool far = byte == PUSH_FAR && next >= PUSH_R12 && next <= PUSH_R15;
-        if (!far && byte != PUSH_RBP && byte != PUSH_RBX)
+        if (!far && byte != PUSH_RBX && byte != PUSH_RAX && (byte != PUSH_RBP || pushes > 0))
             break;
-        n = (uint8_t)(n + (far || byte == PUSH_RBX));
+        f->saved = (uint8_t)(f->saved + (far || byte == PUSH_RBX));
         begin += far ? 2 : 1;
     }
-    return n;
+    uint32_t code = image_u32(c->image, begin) & THREE_BYTES;
+    if (code == SUB_RSP_8)
+        room = image_u32(c->image, begin) >> 24;
+    else if (code == SUB_RSP_32)
+        room = image_u32(c->image, begin + 3);
+    begin += code == SUB_RSP_8 ? 4u : code == SUB_RSP_32 ? 7u : 0u;
+    begin += (image_u32(c->image, begin) & THREE_BYTES) == VZEROUPPER ? 3u : 0u;
+    code = image_u32(c->image, begin);
+    f->keeps_pointer = saves_pointer && (code == LEA_RBP_8 || code == LEA_RBP_32 ||
+                                         (code & THREE_BYTES) == MOV_RBP_RSP);
+    /* where it calls, rsp is a multiple of 16 */
+    bool is_whole = (8 * pushes + room) % 16 == 8 && room < FRAME_MAX &&
+                    (image_u16(c->image, begin) & 0xff) != PUSH_RBP && code != LEA_R11;
+    if (!saves_pointer && is_whole)
+        f->bytes = 8 * pushes + room;
 }
 
 void clr_method_of(struct clr *c, uint64_t desc, struct clr_frame *ret)
@@ -149,7 +181,7 @@ static void find_jitted(struct clr *c, uint64_t section, struct clr_frame *f)
     uint64_t method = header > STUBS_MAX ? image_u64(c->image, header + HEADER_METHOD) : 0;
     if (method == 0)
         return;
-    f->saved = count_saved(c, begin);
+    read_prolog(c, begin, f);
     clr_method_of(c, method, f);
 }
 
@@ -157,6 +189,7 @@ static void find_jitted(struct clr *c, uint64_t section, struct clr_frame *f)
 static bool is_compiled(struct clr *c, struct clr_frame *f)
 {
     uint64_t section = section_of(c, f->code - 1);
+    f->bytes = CLR_NONE;
     if (section == 0)
         return false;
     if ((image_u32(c->image, section + SECTION_FLAGS) & SECTION_JIT) != 0)
@@ -168,30 +201,100 @@ static bool is_compiled(struct clr *c, struct clr_frame *f)
     return true;
 }
 
+/* The call in which F, without a frame pointer, was called: its return address is behind its frame.
+ */
+static bool find_hidden(struct clr *c, const struct clr_frame *f, struct clr_frame *ret)
+{
+    uint64_t slot = f->slot + 8 + f->bytes;
+    if (f->keeps_pointer || f->bytes == CLR_NONE || f->slot % 16 != 8 || slot + 8 > f->link)
+        return false;
+    *ret = (struct clr_frame){ .slot = slot,
+                               .code = image_u64(c->image, slot),
+                               .link = f->link,
+                               .next = f->next,
+                               .thread = f->thread,
+                               .is_hidden = true };
+    return is_compiled(c, ret);
+}
+
+/* A method of which nothing is known, not even the unwind data, may have no frame pointer.  But a
+ * hidden call has a return address between F and its frame pointer.  (A call of native code keeps
+ * its own there, too: InlinedCallFrame.) */
+static bool hides_none(struct clr *c, const struct clr_frame *f)
+{
+    if (f->link < f->slot || f->link - f->slot > GAP_BYTES)
+        return false;
+    for (uint64_t at = f->slot + 8; at < f->link; at += 8) {
+        uint64_t word = image_u64(c->image, at);
+        if (c->gap_words++ >= GAP_WORDS_MAX ||
+            (word != 0 && word != f->code && section_of(c, word - 1) != 0))
+            return false;
+    }
+    return true;
+}
+
+struct kept {
+    struct clr_frame *frames; /* [count] */
+    size_t count, cap;
+};
+
+/* Adds F, and the calls around it that frame pointers leave out. */
+static bool keep(struct clr *c, struct kept *k, struct clr_frame f)
+{
+    bool more = true;
+    for (unsigned i = 0; i < HIDDEN_MAX && more; i++) {
+        if (!gcd_vec_reserve(&c->alloc, &k->frames, &k->cap, k->count + 1, sizeof f, SIZE_MAX))
+            return false;
+        struct clr_frame *now = &k->frames[k->count++];
+        *now = f;
+        now->keeps_pointer = f.keeps_pointer || (f.bytes == CLR_NONE && hides_none(c, &f));
+        more = find_hidden(c, now, &f);
+        now->is_linked = more;
+    }
+    return true;
+}
+
 /* Keeps the calls of compiled code; RET_PLACES: where they are then.  The others are those of
  * native code, and words that look like one: what lies in them belongs to the call inside them, or
  * to the innermost one. */
-static gcd_status keep_compiled(struct clr *c, uint32_t *ret_places, struct gcd_error *err)
+static gcd_status keep_compiled(struct clr *c, struct kept *k, uint32_t *ret_places,
+                                struct gcd_error *err)
 {
-    uint32_t n = 0;
+    bool is_linked = true; /* from the one kept last on */
     for (size_t i = 0; i < c->frame_count; i++) {
-        struct clr_frame f = c->frames[i];
+        struct clr_frame f = c->frames[i], *last = k->count > 0 ? &k->frames[k->count - 1] : NULL;
         if (i % 1024 == 0)
             GCD_TRY(gcd_check_canceled(c->context->cancel, err));
-        if (is_compiled(c, &f))
-            c->frames[n++] = f;
-        ret_places[i] = n > 0 && c->frames[n - 1].thread == f.thread ? n - 1 : n;
+        if (f.code != 0 && is_compiled(c, &f)) {
+            if (last != NULL)
+                last->is_linked = is_linked && last->thread == f.thread;
+            is_linked = true;
+            if (!keep(c, k, f))
+                return gcd_fail_nomem(err, "reading stacks");
+            last = &k->frames[k->count - 1];
+        }
+        is_linked = is_linked && (f.code == 0 || f.next != CLR_NONE);
+        ret_places[i] = (uint32_t)(k->count - (last != NULL && last->thread == f.thread));
     }
-    c->frame_count = n;
     return GCD_OK;
+}
+
+static void take(struct clr *c, struct kept *k)
+{
+    gcd_mem_free(&c->alloc, c->frames, c->frame_cap * sizeof *c->frames);
+    c->frames = k->frames;
+    c->frame_count = k->count;
+    c->frame_cap = k->cap;
 }
 
 gcd_status clr_find_methods(struct clr *c, struct gcd_error *err)
 {
     size_t count = c->frame_count;
+    struct kept k = { .count = 0 };
     uint32_t *places = gcd_mem_new_uncleared(&c->alloc, count + 1, sizeof *places);
     gcd_status st =
-        places != NULL ? keep_compiled(c, places, err) : gcd_fail_nomem(err, "reading stacks");
+        places != NULL ? keep_compiled(c, &k, places, err) : gcd_fail_nomem(err, "reading stacks");
+    take(c, &k);
     for (size_t i = 0; i < c->stack_word_count && st == GCD_OK; i++) {
         struct clr_stack_word *w = &c->stack_words[i];
         w->frame = w->frame < count ? places[w->frame] : (uint32_t)c->frame_count;
@@ -200,15 +303,26 @@ gcd_status clr_find_methods(struct clr *c, struct gcd_error *err)
     return st;
 }
 
-/* What a method saves first is its caller's. */
+/* What the code called by a method has lies below its frame.  That frame ends at its frame pointer,
+ * or at its return address; the owner of a word above it is unknown.  What a method saves first is
+ * its caller's. */
 uint32_t clr_frame_of(const struct clr *c, const struct clr_stack_word *w)
 {
-    if (w->frame + (size_t)1 >= c->frame_count)
-        return w->frame;
-    const struct clr_frame *f = &c->frames[w->frame], *caller = f + 1;
-    bool is_saved = caller->thread == f->thread && w->at < caller->slot - 8 &&
-                    caller->slot - 8 - w->at <= 8 * (uint64_t)f->saved;
-    return w->frame + is_saved;
+    uint32_t i = w->frame;
+    if (i >= c->frame_count || c->frames[i].thread != w->thread)
+        return CLR_NONE;
+    while (c->frames[i].is_hidden && w->at < c->frames[i].slot)
+        i--;
+    const struct clr_frame *f = &c->frames[i];
+    bool has_hidden = f->is_linked && f[1].is_hidden;
+    uint64_t end = f->keeps_pointer ? f->link : has_hidden ? f[1].slot : 0;
+    if (w->at < f->slot)
+        return i;
+    if (w->at >= end)
+        return CLR_NONE;
+    if (end - w->at > 8 * (uint64_t)f->saved)
+        return i;
+    return has_hidden || (f->is_linked && f[1].slot == f->link + 8) ? i + 1 : CLR_NONE;
 }
 
 /* ---- names ---- */
@@ -266,12 +380,13 @@ gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, stru
 /* ---- roots ---- */
 
 /* Each frame becomes the first one from it outwards that has a name, rather one outside the
- * framework; without one, it leads to nothing. */
+ * framework; without one, it leads to nothing.  Not beyond
+ * a method whose caller is not known. */
 static void look_outwards(struct clr *c)
 {
     for (size_t i = c->frame_count; i-- > 0;) {
         struct clr_frame *f = &c->frames[i];
-        bool has_outer = i + 1 < c->frame_count && f[1].thread == f->thread;
+        bool has_outer = f->is_linked && (f->keeps_pointer || f[1].is_hidden);
         uint32_t outer = has_outer ? f[1].named : CLR_NONE;
         bool is_last = outer == CLR_NONE || c->frames[outer].is_framework;
         f->named = f->name != NULL && (is_last || !f->is_framework) ? (uint32_t)i : outer;

@@ -204,7 +204,7 @@ static struct clr_root *root_of(const struct clr *c, size_t first, uint64_t thre
 }
 
 /* Words of the stacks that point at or into O become roots, one for each thread: in the outermost
- * frame, which holds O longest. */
+ * frame that is known, which holds O longest. */
 static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr_object *o,
                                    struct gcd_error *err)
 {
@@ -221,9 +221,10 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
             GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
             root = &c->roots[c->root_count - 1];
             root->guess = true;
-            root->frame = frame;
+            root->frame = CLR_NONE;
         }
-        root->frame = frame > root->frame ? frame : root->frame;
+        if (frame != CLR_NONE && (root->frame == CLR_NONE || frame > root->frame))
+            root->frame = frame;
     }
     return GCD_OK;
 }
