@@ -157,7 +157,8 @@ static void find_methods(struct clr_frame *frames, size_t n)
     memcpy(c.frames, frames, n * sizeof *frames);
     assert_int_equal(clr_find_methods(&c, &err), GCD_OK);
     assert_true(c.frame_count <= n);
-    memcpy(frames, c.frames, c.frame_count * sizeof *frames);
+    if (c.frame_count > 0)
+        memcpy(frames, c.frames, c.frame_count * sizeof *frames);
     gcd_mem_free(&c.alloc, c.frames, c.frame_cap * sizeof *c.frames);
     c.frames = frames;
     close_image();
