@@ -175,7 +175,9 @@ static struct gcd_field_value value_of(const struct grouping *w, uint32_t node, 
             continue;
         return value_of_target(w, edges[i]);
     }
-    return certain ? (struct gcd_field_value){ .kind = GCD_FIELD_NULL } : value_in_memory(w, node);
+    if (certain)
+        return (struct gcd_field_value){ .kind = GCD_FIELD_NULL };
+    return value_in_memory(w, node);
 }
 
 /* What tells X apart from other numbers; GCD_IDMAP_NONE: out of memory. */
