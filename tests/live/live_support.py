@@ -189,6 +189,16 @@ def wait_for_frames(target):
     raise AssertionError("it does not wait for its standard input")
 
 
+def check_stacks(test, target, threads, first):
+    """THREADS: the names and labels of the stack roots of HeapLab.  FIRST: how its first thread, which has no name, is labeled."""
+    test.assertRegex(threads, r'(?m)^heaplab-worker +[1-9]\d* "heaplab-worker" in HeapLab\.Frames\.SleepHoldingObject$')
+    test.assertRegex(threads, rf"(?m)^ +{re.escape(first)} in HeapLab\.Frames\.WaitHoldingObjects$")
+    has_owners = not target.counts()["runtime"].startswith("8.")         # of thread-static variables
+    test.assertEqual('"heaplab-worker", thread-static variables' in threads, has_owners, threads)
+    # what the framework does for the program
+    test.assertNotRegex(threads, r'(?m)^heaplab-worker .* in System\.(?!Threading\.Thread\.StartCallback$)')
+
+
 def resident_mb(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6

@@ -312,6 +312,49 @@ static void finds_methods_compiled_beforehand(void **state)
     assert_int_equal(frame.saved, 3);
 }
 
+/* How large the frame of a method is, or that it has a frame pointer, as its unwind data say; where
+ * these are the same for both, its code. */
+static void unwind_data_tell_the_frame(void **state)
+{
+    static const struct {
+        const char *data, *code;
+        unsigned n;
+        bool keeps;
+        uint32_t bytes, saved;
+    } rows[] = {
+        /* push rbp, r15 */
+        { "\x01\x03\x02\x00\x03\xf0\x01\x50", "", 8, true, CLR_NONE, 1 },
+        /* push rbp, rbx; room */
+        { "\x01\x06\x03\x00\x06\x22\x02\x30\x01\x50", "", 10, false, CLR_NONE, 1 },
+        { "\x01\x06\x03\x00\x06\x22\x02\x30\x01\x50",
+          "\x55\x53\x48\x83\xec\x18\x48\x8d\x6c\x24\x20", 10, true, CLR_NONE, 1 },
+        { "\x01\x06\x03\x00\x06\x22\x02\x30\x01\x50", "\x55\x53\x48\x83\xec\x18\x48\x8b\xe9", 10,
+          false, CLR_NONE, 1 },
+        /* push r15, rbp, rbx */
+        { "\x01\x04\x03\x00\x04\x30\x03\x50\x02\xf0", "", 10, false, CLR_NONE, 2 },
+        /* push rbx; room of 32; of 144 */
+        { "\x01\x05\x02\x00\x05\x32\x01\x30", "", 8, false, 40, 1 },
+        { "\x01\x08\x03\x00\x08\x01\x12\x00\x01\x30", "", 10, false, 152, 1 },
+        { "\x01\x05\x02\x00\x05\x22\x01\x30", "", 8, false, CLR_NONE, 1 }, /* no calls */
+        { "\x01\x10\x01\x05\x01\x50", "", 6, true, CLR_NONE, 0 },          /* named */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct clr_frame frame = { .slot = BASE + STACK + 8,
+                                   .code = CODE + 0x10105,
+                                   .link = BASE + STACK + 0x30 };
+        setup_precompiled(state);
+        word(STACK + 0x18, CODE + 0x310); /* there may be a hidden call */
+        memset(code + 0x10000 + UNWIND, 0, 16);
+        memcpy(code + 0x10000 + UNWIND, rows[i].data, rows[i].n);
+        memcpy(code + 0x10100, rows[i].code, strlen(rows[i].code));
+        find_methods(&frame, 1);
+        assert_int_equal(frame.method, 100);
+        assert_int_equal(frame.keeps_pointer, rows[i].keeps);
+        assert_int_equal(frame.bytes, rows[i].bytes);
+        assert_int_equal(frame.saved, rows[i].saved);
+    }
+}
+
 /* What cannot be read, or is something else, names no neighbour. */
 static void names_no_neighbour(void **state)
 {
@@ -560,17 +603,19 @@ static void no_call_is_guessed(void **state)
 {
     static const struct {
         const char *code;
-        uint64_t link, returns_to;
+        uint64_t link, returns_to, slot;
     } rows[] = {
-        { "\x53\x48\x83\xec\x20\x90", 0x200, 0 },            /* no code */
-        { "\x53\x48\x83\xec\x20\x90", 0x138, CODE + 0x310 }, /* above the frame pointer */
-        { "\x53\x48\x83\xec\x28\x90", 0x200, CODE + 0x310 }, /* rsp is no multiple of 16 */
-        { "\x53\x55\x48\x83\xec\x20", 0x200, CODE + 0x310 }, /* rbp is something else */
-        { "\x53\x4c\x8d\x9c\x24\x20", 0x200, CODE + 0x310 }, /* touches pages */
-        { "\x55\x48\x83\xec\x20\x90", 0x200, CODE + 0x310 },
+        { "\x53\x48\x83\xec\x20\x90", 0x200, 0, 0x108 },            /* no code */
+        { "\x53\x48\x83\xec\x20\x90", 0x138, CODE + 0x310, 0x108 }, /* above the frame pointer */
+        { "\x53\x48\x83\xec\x28\x90", 0x200, CODE + 0x310, 0x108 }, /* rsp is no multiple of 16 */
+        { "\x53\x55\x48\x83\xec\x20", 0x200, CODE + 0x310, 0x108 }, /* rbp is something else */
+        { "\x53\x4c\x8d\x9c\x24\x20", 0x200, CODE + 0x310, 0x108 }, /* touches pages */
+        { "\x55\x48\x83\xec\x20\x90", 0x200, CODE + 0x310, 0x108 },
+        /* the innermost frame begins anywhere */
+        { "\x53\x48\x83\xec\x20\x90", 0x200, CODE + 0x310, 0x100 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct clr_frame frames[2] = { { .slot = BASE + STACK + 0x108,
+        struct clr_frame frames[2] = { { .slot = BASE + STACK + rows[i].slot,
                                          .code = CODE + 0x210,
                                          .link = BASE + STACK + rows[i].link,
                                          .next = CLR_NONE } };
@@ -673,6 +718,7 @@ int main(void)
         cmocka_unit_test_setup(finds_nothing_elsewhere, setup),
         cmocka_unit_test_setup(damage_ends, setup),
         cmocka_unit_test_setup(finds_methods_compiled_beforehand, setup_precompiled),
+        cmocka_unit_test_setup(unwind_data_tell_the_frame, setup),
         cmocka_unit_test_setup(names_no_neighbour, setup_precompiled),
         cmocka_unit_test_setup(calls_that_have_returned_are_none, setup),
         cmocka_unit_test_setup(words_belong_to_calls_of_compiled_code, setup),

@@ -348,6 +348,11 @@ gcd_status clr_each_thread(struct clr *c,
 gcd_status clr_read_stacks(struct clr *c, struct gcd_error *err);
 /* clr_frames.c: finds the methods of the frames; before types get their names. */
 gcd_status clr_find_methods(struct clr *c, struct gcd_error *err);
+/* What the code of the method that F returns to says, at BEGIN: how many registers it saves first,
+ * "push rbp; push r15; push rbx ...", then room for variables; and whether it keeps a frame
+ * pointer, "lea rbp, [rsp + n]", or else how large its frame is.  Nothing if the image lacks the
+ * code. */
+void clr_read_prolog(struct clr *c, uint64_t begin, struct clr_frame *f);
 /* clr_precompiled.c: finds the method of F in SECTION, a range of code of a ReadyToRun image. */
 void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f);
 /* Then, the frame that W belongs to, of clr.frames, if that one is of its thread. */

@@ -72,6 +72,7 @@ enum {
 #define THREE_BYTES   UINT32_C(0xffffff)
 #define LEA_R11       UINT32_C(0x249c8d4c) /* lea r11, [rsp + i32]: pages are touched first */
 #define HIDDEN_MAX    64u                  /* calls without a frame pointer, one in another */
+#define CALLS_MAX     UINT32_C(0x40000)    /* with that many, no more hidden ones are looked for */
 #define NUMBER_BITS   12u
 #define FRAME_MAX     UINT32_C(0x1000000)
 #define GAP_BYTES     4096u
@@ -131,21 +132,21 @@ static uint64_t method_begin(struct clr *c, uint64_t heap, uint64_t code)
     return begin <= code ? begin : 0;
 }
 
-/* How many registers a method saves first: "push rbp; push r15; push rbx ...", then room for
- * variables; and whether it keeps a frame pointer, "lea rbp, [rsp + n]", or else how large its
- * frame is. */
-static void read_prolog(struct clr *c, uint64_t begin, struct clr_frame *f)
+void clr_read_prolog(struct clr *c, uint64_t begin, struct clr_frame *f)
 {
     bool saves_pointer = (image_u16(c->image, begin) & 0xff) == PUSH_RBP;
     uint32_t pushes = 0, room = 0;
+    uint8_t saved = 0;
     for (; pushes < PUSHES_MAX; pushes++) {
         unsigned two = image_u16(c->image, begin), byte = two & 0xff, next = two >> 8;
         bool far = byte == PUSH_FAR && next >= PUSH_R12 && next <= PUSH_R15;
         if (!far && byte != PUSH_RBX && byte != PUSH_RAX && (byte != PUSH_RBP || pushes > 0))
             break;
-        f->saved = (uint8_t)(f->saved + (far || byte == PUSH_RBX));
+        saved = (uint8_t)(saved + (far || byte == PUSH_RBX));
         begin += far ? 2 : 1;
     }
+    if (pushes > 0)
+        f->saved = saved;
     uint32_t code = image_u32(c->image, begin) & THREE_BYTES;
     if (code == SUB_RSP_8)
         room = image_u32(c->image, begin) >> 24;
@@ -181,7 +182,7 @@ static void find_jitted(struct clr *c, uint64_t section, struct clr_frame *f)
     uint64_t method = header > STUBS_MAX ? image_u64(c->image, header + HEADER_METHOD) : 0;
     if (method == 0)
         return;
-    read_prolog(c, begin, f);
+    clr_read_prolog(c, begin, f);
     clr_method_of(c, method, f);
 }
 
@@ -238,7 +239,8 @@ struct kept {
     size_t count, cap;
 };
 
-/* Adds F, and the calls around it that frame pointers leave out. */
+/* Adds F, and the calls around it that frame pointers leave out, as long as there are not too many
+ * of all stacks. */
 static bool keep(struct clr *c, struct kept *k, struct clr_frame f)
 {
     bool more = true;
@@ -248,7 +250,7 @@ static bool keep(struct clr *c, struct kept *k, struct clr_frame f)
         struct clr_frame *now = &k->frames[k->count++];
         *now = f;
         now->keeps_pointer = f.keeps_pointer || (f.bytes == CLR_NONE && hides_none(c, &f));
-        more = find_hidden(c, now, &f);
+        more = k->count < CALLS_MAX && find_hidden(c, now, &f);
         now->is_linked = more;
     }
     return true;
@@ -380,8 +382,7 @@ gcd_status clr_name_methods(struct clr *c, const struct clr_module *module, stru
 /* ---- roots ---- */
 
 /* Each frame becomes the first one from it outwards that has a name, rather one outside the
- * framework; without one, it leads to nothing.  Not beyond
- * a method whose caller is not known. */
+ * framework; without one, it leads to nothing.  Not beyond a method whose caller is not known. */
 static void look_outwards(struct clr *c)
 {
     for (size_t i = c->frame_count; i-- > 0;) {

@@ -25,6 +25,7 @@
 #define VALUE_MASK     (UINT64_MAX >> 1)  /* the first bit of a bucket's values: others follow it */
 #define UNWIND_MAX     64u
 #define RBP            5u
+#define R12            12u
 /* operations of unwind data */
 #define PUSH  0u
 #define LARGE 1u /* room of 8 * the next slot */
@@ -100,33 +101,26 @@ static bool look_up(struct clr *c, uint64_t buckets, uint64_t key, uint64_t *ret
     return false;
 }
 
-/* What a prolog has behind its last push or "sub rsp" to set the frame pointer. */
-static bool sets_pointer(unsigned bytes, unsigned pushes)
-{
-    enum { MOV = 3, LEA_8 = 5, LEA_32 = 8, VZEROUPPER = 3 };
-    return bytes == LEA_8 || bytes == LEA_32 || bytes == VZEROUPPER + LEA_8 ||
-           bytes == VZEROUPPER + LEA_32 || (bytes == MOV && pushes == 0);
-}
-
-/* How many registers but rbp a function pushes, and whether it keeps a frame pointer, or else
- * how large its frame is: {version, bytes of the prolog, codes, frame register, then for each code
- * the end of its instruction and its operation, the last of the prolog first}.  The frame register
- * is named only where rsp changes later; any other function with a frame pointer pushes rbp first,
- * and ends its prolog with "lea rbp, [rsp + n]" (measured). */
+/* How many registers but rbp a function pushes, and whether it keeps a frame pointer, or else how
+ * large its frame is: {version, bytes of the prolog, codes, frame register, then for each code the
+ * end of its instruction and its operation, the last of the prolog first}.  The frame register is
+ * named only where rsp changes later.  Any other function with a frame pointer pushes rbp first,
+ * but so does one that uses rbp for something else and none of r12 to r15, which come before it
+ * then. */
 static void read_unwind(struct clr *c, uint64_t unwind, struct clr_frame *f)
 {
     /* the slots that follow an operation: a large allocation has one more if its register is 1 */
     static const uint8_t more[16] = { [1] = 1, [4] = 1, [5] = 2, [6] = 2, [8] = 1, [9] = 2 };
-    unsigned bytes = image_u16(c->image, unwind) >> 8, head = image_u16(c->image, unwind + 2);
-    unsigned codes = head & 0xff, end = image_u16(c->image, unwind + 4) & 0xff, first = 0;
+    unsigned head = image_u16(c->image, unwind + 2), codes = head & 0xff, first = 0;
     uint32_t room = 0;
-    bool is_whole = codes <= UNWIND_MAX, saves_pointer = false;
+    bool is_whole = codes <= UNWIND_MAX, saves_pointer = false, saves_far = false;
     for (unsigned i = 0; i < codes && i < UNWIND_MAX; i++) {
         uint64_t at = unwind + 4 + 2 * (uint64_t)i;
         unsigned op = image_u16(c->image, at) >> 8;
         bool pushes = (op & 15) == PUSH;
         f->saved = (uint8_t)(f->saved + (pushes && op >> 4 != RBP));
         saves_pointer = saves_pointer || op == (RBP << 4 | PUSH);
+        saves_far = saves_far || (pushes && op >> 4 >= R12);
         room += pushes               ? 8
                 : (op & 15) == SMALL ? 8 * (op >> 4) + 8
                 : op == LARGE        ? 8 * (uint32_t)image_u16(c->image, at + 2)
@@ -135,9 +129,8 @@ static void read_unwind(struct clr *c, uint64_t unwind, struct clr_frame *f)
         first = op;
         i += more[op & 15] + (unsigned)(op == 0x11);
     }
-    bool is_named = (head >> 8 & 15) == RBP, pushes_first = codes > 0 && first == (RBP << 4 | PUSH);
-    f->keeps_pointer =
-        is_named || (pushes_first && bytes > end && sets_pointer(bytes - end, codes - 1));
+    bool is_named = (head >> 8 & 15) == RBP;
+    f->keeps_pointer = is_named || (codes > 0 && first == (RBP << 4 | PUSH) && saves_far);
     /* where it calls, rsp is a multiple of 16; without its unwind data it has no codes */
     if (!is_named && !saves_pointer && is_whole && room % 16 == 8)
         f->bytes = room;
@@ -165,6 +158,8 @@ void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f)
             return;
         if (steps == 0)
             read_unwind(c, base + at.unwind, f);
+        if (steps == 0 && !f->keeps_pointer && f->bytes == CLR_NONE)
+            clr_read_prolog(c, base + at.begin, f);
         if (i == 0)
             break;
     }

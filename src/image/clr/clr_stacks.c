@@ -1,10 +1,10 @@
 /*
  * The stacks: words that may point into the heap, and the calls whose frames they lie in.
  *
- * Frames are not decoded, so a few words may be left over from calls that have returned.  Compiled
- * methods keep a frame pointer on linux-x64 (jit: rbp), as most of the runtime does, so a call
- * begins at a word that leads into code if the word below it leads up the stack, to the frame of
- * the caller.
+ * Here only frame pointers are followed (jit: rbp, linux-x64), which most of the runtime and of
+ * what it compiles keep: a call begins at a word that leads into code if the word below it leads up
+ * the stack, to the frame of the caller.  A few words may be left over from calls that have
+ * returned, and calls without a frame pointer are left out: clr_frames.c finds them.
  */
 #include <string.h>
 
