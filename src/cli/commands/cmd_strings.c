@@ -82,20 +82,25 @@ enum cli_match cli_choose_strings(const struct gcd_duplicates *d, const struct g
     return CLI_MATCH;
 }
 
+/* What holds the values of the rows of ABOUT: the field that leads to an array or collection. */
+static gcd_status find_holders(struct gcd_session *session, const struct gcd_duplicates *d,
+                               struct gcd_duplicate_question about,
+                               const struct gcd_context *context, struct gcd_duplicate_holders *ret,
+                               struct gcd_error *err)
+{
+    gcd_status st = gcd_session_fields(session, context, &about.fields, err);
+    if (st == GCD_OK)
+        st = gcd_session_paths(session, context, &about.paths, err);
+    return st == GCD_OK ? gcd_duplicates_holders(d, &about, context, ret, err) : st;
+}
+
 gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct gcd_context *context,
                               struct answer **ret, struct gcd_error *err)
 {
-    const struct gcd_fields *fields;
     struct gcd_duplicate_holders holders;
-    gcd_status st = gcd_session_fields(of->session, context, &fields, err);
-    if (st != GCD_OK)
-        return st;
-    struct gcd_duplicate_question about = { .rows = of->chosen->rows,
-                                            .count = of->chosen->count,
-                                            .fields = fields };
-    st = gcd_session_paths(of->session, context, &about.paths, err);
-    if (st == GCD_OK)
-        st = gcd_duplicates_holders(of->duplicates, &about, context, &holders, err);
+    const struct gcd_duplicate_question about = { .rows = of->chosen->rows,
+                                                  .count = of->chosen->count };
+    gcd_status st = find_holders(of->session, of->duplicates, about, context, &holders, err);
     if (st != GCD_OK)
         return st;
     struct answer_of_duplicates shown = { .session = of->session,
@@ -109,12 +114,21 @@ gcd_status cli_answer_strings(const struct cli_strings_shown *of, const struct g
     return st;
 }
 
+static enum cli_exit choose(struct strings *s, const struct cli_strings_wanted *wanted,
+                            struct cli_strings_chosen *ret)
+{
+    enum cli_match m = cli_choose_strings(s->duplicates, s->values, wanted, ret);
+    return m == CLI_MATCH            ? CLI_DONE
+           : m == CLI_MATCH_CANCELED ? cli_error(CLI_INTERRUPTED, s->d.subject, "interrupted")
+                                     : cli_no_memory(s->d.subject);
+}
+
 /* People see only what is there several times, unless they look for a text. */
-static enum cli_exit choose(struct strings *s, enum gcd_duplicate_kind kind)
+static enum cli_exit choose_shown(struct strings *s, enum gcd_duplicate_kind kind)
 {
     const struct cli_view_args *view = &s->args->view;
     bool people = !view->json && !view->csv;
-    struct cli_strings_wanted wanted = {
+    const struct cli_strings_wanted wanted = {
         .kind = kind,
         .filter = s->filter,
         .min_bytes = view->min_bytes,
@@ -124,45 +138,38 @@ static enum cli_exit choose(struct strings *s, enum gcd_duplicate_kind kind)
                 : kind == GCD_DUPLICATE_STRINGS ? DEFAULT_ROWS
                                                 : ARRAY_ROWS,
     };
-    enum cli_match m =
-        cli_choose_strings(s->duplicates, s->values, &wanted, &s->kinds[kind].chosen);
-    return m == CLI_MATCH            ? CLI_DONE
-           : m == CLI_MATCH_CANCELED ? cli_error(CLI_INTERRUPTED, s->d.subject, "interrupted")
-                                     : cli_no_memory(s->d.subject);
+    return choose(s, &wanted, &s->kinds[kind].chosen);
 }
 
 /* What holds all copies of the texts that the filter and --min-bytes leave. */
-static gcd_status find_holders(struct strings *s, const struct gcd_context *context,
-                               struct gcd_error *err)
+static enum cli_exit answer_holders(struct strings *s, const struct gcd_context *context)
 {
-    const struct cli_view_args *view = &s->args->view;
-    struct cli_strings_wanted wanted = { .kind = GCD_DUPLICATE_STRINGS,
-                                         .filter = s->filter,
-                                         .min_bytes = view->min_bytes,
-                                         .only_copies = true,
-                                         .most = UINT64_MAX };
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct cli_strings_wanted wanted = { .kind = GCD_DUPLICATE_STRINGS,
+                                               .filter = s->filter,
+                                               .min_bytes = s->args->view.min_bytes,
+                                               .only_copies = true,
+                                               .most = UINT64_MAX };
     struct cli_strings_chosen all;
-    struct gcd_duplicate_question about = { .together = true };
     struct gcd_duplicate_holders found;
-    bool people = !view->json && !view->csv;
-    gcd_status st = cli_choose_strings(s->duplicates, s->values, &wanted, &all) == CLI_MATCH
-                        ? gcd_session_fields(s->d.session, context, &about.fields, err)
-                        : GCD_E_NOMEM;
-    if (st == GCD_OK)
-        st = gcd_session_paths(s->d.session, context, &about.paths, err);
-    about.rows = all.rows;
-    about.count = all.count;
-    if (st == GCD_OK)
-        st = gcd_duplicates_holders(s->duplicates, &about, context, &found, err);
-    if (st == GCD_OK) {
-        struct answer_of_duplicates of = { .session = s->d.session,
-                                           .holders = found.items,
-                                           .holder_count = found.count };
-        st = answer_value_holders(&of, people ? HOLDER_ROWS : SIZE_MAX, &s->holders, err);
-        gcd_duplicate_holders_free(s->duplicates, &found);
+    enum cli_exit e = choose(s, &wanted, &all);
+    if (e == CLI_DONE) {
+        const struct gcd_duplicate_question about = { .rows = all.rows,
+                                                      .count = all.count,
+                                                      .together = true };
+        gcd_status st = find_holders(s->d.session, s->duplicates, about, context, &found, &err);
+        if (st == GCD_OK) {
+            struct answer_of_duplicates of = { .session = s->d.session,
+                                               .holders = found.items,
+                                               .holder_count = found.count };
+            st = answer_value_holders(&of, s->args->view.json ? SIZE_MAX : HOLDER_ROWS, &s->holders,
+                                      &err);
+            gcd_duplicate_holders_free(s->duplicates, &found);
+        }
+        e = st == GCD_OK ? CLI_DONE : cli_fail(s->d.subject, &err);
     }
     free(all.rows);
-    return st;
+    return e;
 }
 
 static enum cli_exit analyse(struct strings *s)
@@ -174,7 +181,7 @@ static enum cli_exit analyse(struct strings *s)
     if (gcd_duplicates_new(s->d.graph, s->values, &context, &s->duplicates, &err) != GCD_OK)
         return cli_fail(s->d.subject, &err);
     for (enum gcd_duplicate_kind k = 0; k < GCD_DUPLICATE_KINDS; k++) {
-        enum cli_exit e = choose(s, k);
+        enum cli_exit e = choose_shown(s, k);
         if (e != CLI_DONE)
             return e;
         struct cli_strings_shown of = { .session = s->d.session,
@@ -186,10 +193,11 @@ static enum cli_exit analyse(struct strings *s)
         if (cli_answer_strings(&of, &context, &s->kinds[k].answer, &err) != GCD_OK)
             return cli_fail(s->d.subject, &err);
     }
-    if (find_holders(s, &context, &err) != GCD_OK)
-        return cli_fail(s->d.subject, &err);
-    cli_progress_end();
-    return CLI_DONE;
+    /* a table of its own, which CSV has no place for */
+    enum cli_exit e = s->args->view.csv ? CLI_DONE : answer_holders(s, &context);
+    if (e == CLI_DONE)
+        cli_progress_end();
+    return e;
 }
 
 /* ---- text ---- */
