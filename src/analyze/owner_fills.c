@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/most_types.h"
 #include "base/text.h"
 
 /* Types with fewer objects do not fill many owners. */
@@ -65,16 +66,9 @@ static size_t most_numerous(const struct counting *c, uint32_t ret[GCD_OWNER_FIL
 {
     const struct gcd_summary *s = gcd_graph_summary(c->g);
     size_t n = 0;
-    for (uint32_t i = 0; i < c->types; i++) {
-        if (s->types[i].objects < FEWEST_OBJECTS || gcd_text_is_array(s->types[i].name))
-            continue;
-        size_t at = n < GCD_OWNER_FILLS_MAX ? n++ : GCD_OWNER_FILLS_MAX;
-        for (; at > 0 && s->types[ret[at - 1]].objects < s->types[i].objects; at--)
-            if (at < GCD_OWNER_FILLS_MAX)
-                ret[at] = ret[at - 1];
-        if (at < GCD_OWNER_FILLS_MAX)
-            ret[at] = i;
-    }
+    for (uint32_t i = 0; i < c->types; i++)
+        if (s->types[i].objects >= FEWEST_OBJECTS && !gcd_text_is_array(s->types[i].name))
+            most_types_add(s, i, ret, GCD_OWNER_FILLS_MAX, &n);
     return n;
 }
 

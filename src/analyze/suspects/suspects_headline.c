@@ -7,6 +7,8 @@
 #include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/static_names.h>
 
+#include "base/most_types.h"
+
 /* What is a smaller part of a healthy heap is not worth a word. */
 #define WORTH_PART 100u
 
@@ -212,12 +214,7 @@ static size_t native_owners(const struct suspects_work *w, uint32_t ret[MOST_OWN
         if (!can_own_native(w, i))
             continue;
         all += s->types[i].objects;
-        size_t at = n < MOST_OWNERS ? n++ : MOST_OWNERS;
-        for (; at > 0 && s->types[ret[at - 1]].objects < s->types[i].objects; at--)
-            if (at < MOST_OWNERS)
-                ret[at] = ret[at - 1];
-        if (at < MOST_OWNERS)
-            ret[at] = i;
+        most_types_add(s, i, ret, MOST_OWNERS, &n);
     }
     while (n > 0 && (s->types[ret[n - 1]].objects < FEWEST_OWNERS ||
                      s->types[ret[n - 1]].objects < all / OWNERS_PART))
