@@ -1,7 +1,8 @@
 """Core files of HeapLab, WebLab and the shop, read by gcdumpc and by ClrMD with the runtime's own DAC: the same objects, references, names, handles and
 static variables, and nothing that lives is left out.
 
-By default on the SDK's runtime; GCDUMPC_TEST_CORES=all takes all runtimes, each also with the server collector and with segments.
+By default on the SDK's runtime, and WebLab, with its plugins, also on .NET 8, which knows modules in another way; GCDUMPC_TEST_CORES=all takes all
+runtimes, each also with the server collector and with segments.
 """
 import collections
 import json
@@ -140,7 +141,10 @@ class CoreClrMD(LiveTest):
               f"all among the {sum(map(len, frames.values()))} calls of ClrMD", flush=True)
 
     def test_programs(self):
-        own = own_runtime()
+        own, first = own_runtime(), RUNTIMES[0]
+        if not ALL and first != own:
+            with self.subTest("WebLab", runtime=first), Process(need(plugin), program=need(program, "WebLab", first, "contained")) as target:
+                self.check("WebLab", target, first, "contained", True)
         for runtime in RUNTIMES if ALL else (own,):
             with self.subTest("HeapLab, ReadyToRun", runtime=runtime), Process(program=need(program, "HeapLab", runtime, "r2r")) as target:
                 wait_for_frames(target)

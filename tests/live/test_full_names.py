@@ -70,8 +70,9 @@ def csharp(name):
 
 
 def without_module(name):
-    """Without the suffix that tells types of one name apart."""
-    return re.sub(r" \[[^\[\]<>]+\]$", "", name)
+    """Without the suffix that tells types of one name apart: a module, or the size of what a suspended call keeps (.NET 11), whose own class
+    ClrMD names by a number, but their base class by the bare name."""
+    return re.sub(r" (\[[^\[\]<>]+\]|\(\d+ bytes\))$", "", name)
 
 
 def without_arguments(name):

@@ -47,9 +47,9 @@ struct clr_layout {
     uint32_t thread_locals;      /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
     uint32_t alloc_context;      /* in RuntimeThreadLocals, or in Thread */
     uint32_t thread_statics;     /* Thread: ThreadLocalData; 0 = none */
-    uint32_t module_base;        /* 0 = none: from the mappings */
+    uint32_t module_base;        /* 0 = none: by PEAssembly */
     uint32_t module_path;        /* 0 = none: by PEAssembly */
-    uint32_t module_pe;          /* PEAssembly, if there is no path */
+    uint32_t module_pe;          /* PEAssembly, if these two are 0 */
     uint32_t module_allocator;   /* LoaderAllocator; 0 = unknown */
     uint32_t module_types;       /* TypeDefToMethodTableMap */
     uint32_t module_statics;     /* DomainLocalModule (8); 0: statics are beside the method table */

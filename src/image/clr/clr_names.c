@@ -26,7 +26,8 @@
 #define FILES_MAX    64u
 #define MAPPED_PAGE  4096u /* a mapping ends at the end of a page */
 
-enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16 }; /* .NET 8: PEAssembly → PEImage → path */
+/* .NET 8: PEAssembly → PEImage → path; → its layouts, flat and loaded → address */
+enum { PE_IMAGE = 8, PE_IMAGE_PATH = 16, PE_IMAGE_FLAT = 112, PE_IMAGE_LOADED = 120, PE_BASE = 8 };
 
 /* ---- modules ---- */
 
@@ -54,8 +55,11 @@ static gcd_status read_module(struct clr *c, uint64_t id, struct clr_module *ret
     if (c->layout.module_path != 0) {
         path = image_u64(c->image, id + c->layout.module_path);
     } else {
-        uint64_t pe = image_u64(c->image, id + c->layout.module_pe);
-        path = image_u64(c->image, image_u64(c->image, pe + PE_IMAGE) + PE_IMAGE_PATH);
+        uint64_t pe = image_u64(c->image, image_u64(c->image, id + c->layout.module_pe) + PE_IMAGE);
+        uint64_t at = image_u64(c->image, pe + PE_IMAGE_LOADED);
+        path = image_u64(c->image, pe + PE_IMAGE_PATH);
+        at = at != 0 ? at : image_u64(c->image, pe + PE_IMAGE_FLAT);
+        ret->base = image_u64(c->image, at + PE_BASE);
     }
     if (c->layout.module_base != 0)
         ret->base = image_u64(c->image, id + c->layout.module_base);

@@ -140,18 +140,19 @@ static bool read_arguments(struct clr *c, struct clr_type *t, gcd_status *ret_st
     return true;
 }
 
-/* .NET 8: generic types and arrays have their loader module at +24; their own one, if it is
- * another, is in one of the slots behind the method table. */
+/* .NET 8: generic types and arrays have their loader module at +24, which is that of an argument if
+ * it can be unloaded.  Their own one, if it is another, is in one of the slots behind the method
+ * table; of a generic type, behind that of the canonical instance. */
 static uint64_t module_of_8(struct clr *c, const struct clr_type *t)
 {
-    uint16_t flags2 = image_u16(c->image, t->id + MT_FLAGS2);
-    uint64_t at = t->id + MT_MODULE;
+    uint64_t table = t->rank > 0 ? t->id : t->canonical, at = table + MT_MODULE;
+    uint16_t flags2 = image_u16(c->image, table + MT_FLAGS2);
     if ((flags2 & FLAG2_MODULE_8) != 0) {
         unsigned mask = flags2 & 15, n = gcd_count_bits(mask);
         unsigned slot = (mask & 3) == 2 && n == 1 ? 0 : n;
-        uint16_t virtuals = image_u16(c->image, t->id + MT_VIRTUALS);
-        at = slot < 2 ? t->id + 48 + 8 * (uint64_t)slot
-                      : t->id + 64 + 8 * (uint64_t)slot - 16 + 8 * (((uint64_t)virtuals + 7) / 8);
+        uint16_t virtuals = image_u16(c->image, table + MT_VIRTUALS);
+        at = slot < 2 ? table + 48 + 8 * (uint64_t)slot
+                      : table + 64 + 8 * (uint64_t)slot - 16 + 8 * (((uint64_t)virtuals + 7) / 8);
     }
     return image_u64(c->image, at);
 }
