@@ -26,6 +26,9 @@
 #define WORTH_OTHER_HEAP   20u
 /* The owner of what has come is there once for at least so many. */
 #define OWNED 10u
+/* So many of its elements, and one part in so many, are few. */
+#define FEW      8u
+#define FEW_PART 64u
 
 static uint64_t grown(const struct gcd_diff_sum *sums)
 {
@@ -79,12 +82,43 @@ const struct gcd_diff_row *answer_type_row(const struct gcd_diff *types, const c
     return NULL;
 }
 
-/* Objects of the type of ROW, everywhere; NULL: it is no type, or there are no more than before. */
-static const struct gcd_diff_sum *more_of(const struct gcd_diff *types,
-                                          const struct gcd_tree_diff_row *row)
+/* Objects, in the older and in the newer dump. */
+struct counts {
+    uint64_t n[2];
+};
+
+/* The objects of the type NAME in row I and below it: a row includes those of the rows below. */
+static struct counts count_in(const struct gcd_tree_diff_row *rows, uint32_t i, const char *name)
 {
-    const struct gcd_diff_row *type = answer_type_row(types, row->name);
-    return type != NULL && type->sums[1].objects > type->sums[0].objects ? type->sums : NULL;
+    struct counts c = { { 0, 0 } };
+    for (int when = 0; when < 2; when++) {
+        uint64_t all = 0, other = 0;
+        for (uint32_t k = i; k < rows[i].end; k++) {
+            if (strcmp(rows[k].name, name) == 0)
+                gcd_add_saturating(&all, rows[k].sums[when].objects);
+            if (k > i && strcmp(rows[rows[k].parent].name, name) == 0)
+                gcd_add_saturating(&other, rows[k].sums[when].objects);
+        }
+        c.n[when] = all > other ? all - other : 0;
+    }
+    return c;
+}
+
+/* How many objects of its type have come to row I, without those below it; 0: it is no type, or
+ * the heap has no more of it. */
+static uint64_t come_to(const struct gcd_tree_diff_row *rows, uint32_t i,
+                        const struct gcd_diff *types)
+{
+    const struct gcd_diff_row *type =
+        rows[i].depth > 0 ? answer_type_row(types, rows[i].name) : NULL;
+    struct counts own = { { rows[i].sums[0].objects, rows[i].sums[1].objects } };
+    if (type == NULL || type->sums[1].objects <= type->sums[0].objects)
+        return 0;
+    for (uint32_t k = i + 1; k < rows[i].end; k = rows[k].end)
+        for (int when = 0; when < 2; when++)
+            own.n[when] -= rows[k].sums[when].objects < own.n[when] ? rows[k].sums[when].objects
+                                                                    : own.n[when];
+    return own.n[1] > own.n[0] ? own.n[1] - own.n[0] : 0;
 }
 
 static bool is_array(const struct gcd_tree_diff_row *row)
@@ -101,9 +135,24 @@ static bool is_own_class(const struct gcd_tree_diff_row *row)
 /* The rows of the answer. */
 struct way {
     const struct gcd_tree_diff_row *owner, *field, *element;
-    const struct gcd_diff_sum *objects; /* of ELEMENT */
-    bool own;                           /* it is a class of the program */
+    struct counts objects; /* of ELEMENT in FIELD */
+    bool own;              /* it is a class of the program */
 };
+
+/*
+ * The elements in the field of WAY.  Of objects that other fields of the owner hold, too, a few are
+ * on paths through these, such as the first ones of the list of a cache: they count, unless there
+ * are so many that these fields have elements of their own.
+ */
+static struct counts count_elements(const struct gcd_tree_diff_row *rows, const struct way *way)
+{
+    struct counts in = count_in(rows, (uint32_t)(way->field - rows), way->element->name),
+                  all = count_in(rows, (uint32_t)(way->owner - rows), way->element->name);
+    for (int when = 0; when < 2; when++)
+        if (all.n[when] > in.n[when] + in.n[1] / FEW_PART + FEW)
+            return in;
+    return all;
+}
 
 /* Goes down to the first own objects of which there are more, and which are many for each owner;
  * else to the last objects below an owner of which there are more. */
@@ -115,20 +164,20 @@ static struct way find_way(const struct gcd_tree_diff_row *rows, size_t n,
     for (uint32_t i = most_grown(rows, 0, (uint32_t)n, 0); i != GCD_STEP_NONE && !way.own;
          i = most_grown(rows, i + 1, rows[i].end, grown(rows[i].sums))) {
         const struct gcd_tree_diff_row *row = &rows[i];
-        const struct gcd_diff_sum *more = row->depth > 0 ? more_of(types, row) : NULL;
-        uint64_t come = more != NULL ? more[1].objects - more[0].objects : 0;
+        uint64_t come = come_to(rows, i, types);
         bool own = is_own_class(row), many = come > 0 && come / OWNED >= before;
         if (way.owner != NULL && way.field == NULL)
             way.field = row;
         if (way.owner != NULL && many && !is_array(row)) {
             way.element = row;
-            way.objects = more;
             way.own = own;
         } else if (own) {
             way = (struct way){ .owner = row };
             before = come;
         }
     }
+    if (way.element != NULL)
+        way.objects = count_elements(rows, &way);
     return way;
 }
 
@@ -160,7 +209,7 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
     *ret = (struct answer_come){ .owner = way.owner->name,
                                  .field = way.field->field,
                                  .element = way.element->name,
-                                 .objects = { way.objects[0].objects, way.objects[1].objects },
+                                 .objects = { way.objects.n[0], way.objects.n[1] },
                                  .bytes = grown(way.element->sums) };
     const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
     if (owners != NULL && owners->sums[1].objects >= OWNED)

@@ -33,8 +33,8 @@
 /* With so large a part of the heap its growth must be explained. */
 #define SAID_GROWTH 20u
 
-/* Names of GCD_OWNER_FILLS_MAX pairs of types are shorter. */
-#define FILL_TEXT_BYTES_MAX (UINT64_C(64) << 20)
+/* The names of some types are shorter. */
+#define TEXT_BYTES_MAX (UINT64_C(64) << 20)
 
 static const struct answer_column growth_columns[] = {
     FIELD("sentence", ANSWER_TEXT),      FIELD("advice", ANSWER_TEXT),
@@ -45,12 +45,19 @@ static const struct answer_column growth_columns[] = {
 };
 const struct answer_shape answer_growth_shape = ANSWER_SHAPE(growth_columns);
 
+/* Objects of a type in a suspect. */
+struct many {
+    const char *type;
+    uint64_t objects;
+};
+
 /* What can be told again of a suspect, or a note, of the older dump. */
 struct place {
     enum gcd_suspect_kind kind;
-    char *name;
-    size_t name_bytes;
+    const char *name;
     uint64_t bytes;
+    struct many many[GCD_SUSPECT_HOLDERS + 2]; /* of what type_of_many may choose */
+    size_t many_count;
     uint64_t elements; /* UINT64_MAX = unknown, or no collection */
     uint64_t owned;    /* of these elements nothing else holds so many */
 };
@@ -60,7 +67,9 @@ struct growth {
     bool known; /* the older dump has a suspect of the same kind and place */
     uint64_t bytes_before, bytes;
     uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
-    uint64_t objects[2]; /* of that type, in the older and in the newer heap */
+    uint64_t heap[2];    /* of that type, in the older and in the newer heap */
+    uint64_t objects[2]; /* of that type in it; those of the older dump only if COUNTED */
+    bool counted;
     uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
     double share;        /* of the growth of the heap; 0 = the heap has grown by less */
     bool same_elements;  /* it grew without more elements or objects of that type */
@@ -73,6 +82,7 @@ struct answer_older {
     uint64_t come_bytes; /* of all types of which there are more bytes */
     struct place *places;
     size_t place_count, place_room;
+    struct gcd_textpool texts; /* of the places */
     uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
     struct gcd_tree_diff *paths;      /* NULL = not compared here */
@@ -89,8 +99,7 @@ void answer_older_free(struct answer_older *o)
     if (o == NULL)
         return;
     struct gcd_alloc alloc = o->alloc;
-    for (size_t i = 0; i < o->place_count; i++)
-        gcd_mem_free(&alloc, o->places[i].name, o->places[i].name_bytes);
+    gcd_textpool_done(&o->texts);
     gcd_mem_free(&alloc, o->places, o->place_room * sizeof *o->places);
     gcd_mem_free(&alloc, o->growths, o->growth_count * sizeof *o->growths);
     gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
@@ -163,18 +172,45 @@ static uint64_t owned_by(const struct gcd_suspect *s)
     return owned;
 }
 
-static gcd_status add_place(struct answer_older *o, const struct gcd_suspect *s,
-                            struct gcd_error *err)
+/* Objects of TYPE in S, one of those that type_of_many may choose. */
+static uint64_t many_in(const struct gcd_suspect *s, uint32_t type)
 {
-    struct place p = { .kind = s->kind,
-                       .name_bytes = strlen(s->place) + 1,
-                       .bytes = s->bytes,
-                       .elements = elements_of(s),
-                       .owned = owned_by(s) };
-    if (gcd_vec_reserve(&o->alloc, &o->places, &o->place_room, o->place_count + 1,
-                        sizeof *o->places, SIZE_MAX))
-        p.name = gcd_mem_strndup(&o->alloc, s->place, p.name_bytes - 1);
-    if (p.name == NULL)
+    uint64_t most = s->type == type ? s->objects : 0;
+    if (s->collection != NULL && s->element.type == type)
+        return s->element.objects;
+    for (size_t i = 0; i < s->held_count; i++)
+        if (s->held[i].type == type)
+            most = s->held[i].objects;
+    return most;
+}
+
+static gcd_status keep(struct answer_older *o, const char *text, const char **ret,
+                       struct gcd_error *err)
+{
+    return gcd_textpool_add(&o->texts, text, strlen(text), ret) == GCD_OK
+               ? GCD_OK
+               : gcd_fail_nomem(err, "comparing suspects");
+}
+
+static gcd_status add_place(struct answer_older *o, const struct gcd_session *older,
+                            const struct gcd_suspect *s, struct gcd_error *err)
+{
+    struct place p = {
+        .kind = s->kind, .bytes = s->bytes, .elements = elements_of(s), .owned = owned_by(s)
+    };
+    uint32_t types[GCD_SUSPECT_HOLDERS + 2] = { s->type, s->element.type };
+    for (size_t i = 0; i < s->held_count; i++)
+        types[i + 2] = s->held[i].type;
+    for (size_t i = 0; i < s->held_count + 2; i++) {
+        if (types[i] == GCD_TYPE_NONE || many_in(s, types[i]) == 0)
+            continue;
+        struct many *m = &p.many[p.many_count++];
+        m->objects = many_in(s, types[i]);
+        GCD_TRY(keep(o, gcd_names_plain(gcd_session_names(older), types[i]), &m->type, err));
+    }
+    GCD_TRY(keep(o, s->place, &p.name, err));
+    if (!gcd_vec_reserve(&o->alloc, &o->places, &o->place_room, o->place_count + 1,
+                         sizeof *o->places, SIZE_MAX))
         return gcd_fail_nomem(err, "comparing suspects");
     o->places[o->place_count++] = p;
     return GCD_OK;
@@ -195,8 +231,9 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
     if (o == NULL)
         return gcd_fail_nomem(err, "comparing suspects");
     o->alloc = used;
+    gcd_textpool_init(&o->texts, &o->alloc, TEXT_BYTES_MAX);
     for (int i = 0; i < 2; i++)
-        gcd_textpool_init(&o->fills[i].text, &o->alloc, FILL_TEXT_BYTES_MAX);
+        gcd_textpool_init(&o->fills[i].text, &o->alloc, TEXT_BYTES_MAX);
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
     o->own_bytes[0] = own_bytes_of(suspects);
     o->complete[0] = !gcd_suspects_lack_references(suspects);
@@ -207,9 +244,9 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
         GCD_TRY(gcd_tree_diff_new(&o->alloc, &o->paths, err));
     GCD_TRY(add_paths(o, older, err));
     for (size_t i = 0; i < gcd_suspects_count(suspects); i++)
-        GCD_TRY(add_place(o, gcd_suspects_get(suspects, i), err));
+        GCD_TRY(add_place(o, older, gcd_suspects_get(suspects, i), err));
     for (size_t i = 0; i < gcd_suspects_note_count(suspects); i++)
-        GCD_TRY(add_place(o, gcd_suspects_note(suspects, i), err));
+        GCD_TRY(add_place(o, older, gcd_suspects_note(suspects, i), err));
     return GCD_OK;
 }
 
@@ -303,11 +340,28 @@ static bool is_worth(const struct answer_older *o, const struct gcd_origins *ori
                      const struct growth *g)
 {
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]),
-             come = more(g->objects[0], g->objects[1]);
+             before = g->counted ? g->objects[0] : g->heap[0],
+             come = more(before, g->counted ? g->objects[1] : g->heap[1]);
     bool own = g->type != GCD_TYPE_NONE && gcd_origins_get(origins, g->type) == GCD_ORIGIN_OWN &&
-               come > 0 && come >= g->objects[0] / WORTH_OBJECTS;
+               come > 0 && come >= before / WORTH_OBJECTS;
     uint64_t floor = own ? ANSWER_GROWN_BYTES : o->heap_bytes[1] / WORTH_HEAP;
     return g->grown > 0 && g->grown >= all / WORTH_GROWTH && g->grown >= floor;
+}
+
+/* Counts the objects in S of the type of G, as far as the dumps tell; ROW has all of them. */
+static void count_objects(struct growth *g, const struct gcd_session *newer,
+                          const struct gcd_suspect *s, const struct place *before,
+                          const struct gcd_diff_row *row)
+{
+    const char *name = gcd_names_plain(gcd_session_names(newer), g->type);
+    for (int i = 0; i < 2; i++)
+        g->heap[i] = row->sums[i].objects;
+    g->objects[1] = least(many_in(s, g->type), g->heap[1]);
+    g->counted = g->heap[0] == 0;
+    for (size_t i = 0; before != NULL && i < before->many_count && !g->counted; i++) {
+        g->counted = strcmp(before->many[i].type, name) == 0;
+        g->objects[0] = g->counted ? least(before->many[i].objects, g->heap[0]) : 0;
+    }
 }
 
 static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
@@ -322,20 +376,21 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     if (row == NULL)
         g.type = GCD_TYPE_NONE;
     else
-        g.objects[0] = row->sums[0].objects, g.objects[1] = row->sums[1].objects;
+        count_objects(&g, newer, s, before, row);
     g.known = before != NULL;
     g.bytes_before = g.known ? before->bytes : 0;
     g.grown = more(g.bytes_before, g.bytes);
     /* Under another place it may have been there: the part of its objects that is new. */
     if (!g.known && row != NULL)
-        g.grown = g.objects[1] > g.objects[0]
-                      ? (uint64_t)((double)g.bytes * (double)(g.objects[1] - g.objects[0]) /
-                                   (double)g.objects[1])
-                      : 0;
+        g.grown = g.heap[1] > g.heap[0] ? (uint64_t)((double)g.bytes *
+                                                     (double)(g.heap[1] - g.heap[0]) /
+                                                     (double)g.heap[1])
+                                        : 0;
     g.grown = least(g.grown, new_bytes(o, newer, s));
     if (g.known)
         g.grown = without_moved(before, s, g.grown);
-    g.same_elements = row != NULL && g.objects[1] <= g.objects[0];
+    g.same_elements = row != NULL && (g.counted ? g.objects[1] <= g.objects[0]
+                                                : g.heap[1] <= g.heap[0]);
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
     g.share = all > 0 && g.grown <= all ? (double)g.grown / (double)all : 0;
     g.worth = is_worth(o, origins, &g) && !is_internal(newer, origins, s) &&
@@ -512,20 +567,34 @@ void answer_grown_done(struct answer_grown *grown)
     answer_free(grown->said);
 }
 
+/* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap
+ * 1,000 -> 3,000)". */
+static void count_text(const struct growth *g, const struct gcd_names *names, size_t size,
+                       char *ret)
+{
+    char step[GCD_ASYNC_STEP_BYTES];
+    ret[0] = '\0';
+    if (g->type == GCD_TYPE_NONE)
+        return;
+    const char *name = gcd_names_step(names, g->type, step);
+    if (g->counted)
+        (void)snprintf(ret, size, "%s -> %s %s", GCD_DIGITS(g->objects[0]),
+                       GCD_DIGITS(g->objects[1]), name);
+    else
+        (void)snprintf(ret, size, "%s %s (in the heap %s -> %s)", GCD_DIGITS(g->objects[1]), name,
+                       GCD_DIGITS(g->heap[0]), GCD_DIGITS(g->heap[1]));
+}
+
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s)
 {
     const struct growth g = growth_of(of, s);
-    char step[GCD_ASYNC_STEP_BYTES], share[48] = "", bytes[GCD_TEXT_SIZE_BYTES],
-                                     count[GCD_ASYNC_STEP_BYTES + 64] = "";
+    char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
     if (g.known) {
         answer_count(a, "bytes_before", g.bytes_before);
         answer_delta(a, "bytes_delta", g.bytes_before, g.bytes);
     }
-    if (g.type != GCD_TYPE_NONE)
-        (void)snprintf(count, sizeof count, "%s -> %s %s", GCD_DIGITS(g.objects[0]),
-                       GCD_DIGITS(g.objects[1]),
-                       gcd_names_step(gcd_session_names(of->session), g.type, step));
+    count_text(&g, gcd_session_names(of->session), sizeof count, count);
     if (g.share > 0)
         (void)snprintf(share, sizeof share, ", %.0f %% of the growth", 100 * g.share);
     if (g.grown == 0)

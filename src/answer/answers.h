@@ -265,7 +265,7 @@ gcd_status answer_tree_add(struct gcd_tree_diff *to, const struct answer_of_tree
 /* Objects of a class of the program that have come, and what of the program keeps them. */
 struct answer_come {
     const char *owner, *field, *element; /* FIELD of OWNER, NULL = unknown; of the diffs */
-    uint64_t objects[2];                 /* of ELEMENT, everywhere */
+    uint64_t objects[2];                 /* of ELEMENT, in FIELD of OWNER */
     uint64_t bytes;                      /* by which the step on the paths has grown */
     uint64_t owner_bytes;                /* and that of OWNER, if there are many; else 0 */
     double share;                        /* of the growth of the heap */

@@ -31,24 +31,28 @@ def two_caches(pages, carts):
     return heap(objects, [("pages", "s_pages"), ("carts", "s_carts")])[0]
 
 
-def rooms(messages, of="Chat.Message", rooms=40, each=40):
-    """Rooms of one registry, each with its own messages."""
+def rooms(messages, of="Chat.Message", rooms=40, each=40, archived=0):
+    """Rooms of one registry, each with its own messages; and others in an archive."""
     objects = {"registry": ("Chat.Registry", 24, ["all"]), "all": ("Chat.Room[]", 24 + 8 * rooms, [f"room{r}" for r in range(rooms)])}
     for r in range(rooms):
         objects[f"room{r}"] = ("Chat.Room", 24, [f"list{r}"])
         objects[f"list{r}"] = (f"{of}[]", 24 + 8 * messages, [f"m{r}.{i}" for i in range(messages)])
         objects |= {f"m{r}.{i}": (of, each, []) for i in range(messages)}
-    return heap(objects, [("registry", "s_registry")])[0]
+    objects["archive"] = ("Chat.Archive", 24 + 8 * archived, [f"old{i}" for i in range(archived)])
+    objects |= {f"old{i}": (of, each, []) for i in range(archived)}
+    return heap(objects, [("registry", "s_registry"), *([("archive", "s_archive")] if archived else [])])[0]
 
 
-def accounts(entries):
-    """Accounts of one bank, with so many entries each."""
+def accounts(entries, archived=0):
+    """Accounts of one bank, with so many entries each; and others in an archive."""
     objects = {"bank": ("Bank.Branch", 24, ["all"]), "all": ("Bank.Account[]", 24 + 8 * len(entries), [f"a{i}" for i in range(len(entries))])}
     for i, n in enumerate(entries):
         objects[f"a{i}"] = ("Bank.Account", 24, [f"list{i}"])
         objects[f"list{i}"] = ("Bank.Entry[]", 24 + 8 * n, [f"e{i}.{k}" for k in range(n)])
         objects |= {f"e{i}.{k}": ("Bank.Entry", 40, []) for k in range(n)}
-    return heap(objects, [("bank", "s_bank")])[0]
+    objects["archive"] = ("Bank.Archive", 24 + 8 * archived, [f"x{i}" for i in range(archived)])
+    objects |= {f"x{i}": ("Bank.Entry", 40, []) for i in range(archived)}
+    return heap(objects, [("bank", "s_bank"), *([("archive", "s_archive")] if archived else [])])[0]
 
 
 def catalogue(articles, found, each=500, texts=0):
@@ -171,7 +175,7 @@ class Leaks(CliTest):
         self.assertEqual(got[0]["advice"], "Look in SessionStore for what adds to it and never removes.")
         both = self.json("old", "new", "--min-bytes", "1M", "--share", "1")["suspects"]
         self.assertEqual([(s["place"], s["bytes_before"]) for s in both], [("s_carts", None), ("s_pages", 40_016_024)])
-        self.assertEqual(both[0]["grown"], "s_carts: 200 -> 1,200 Shop.Cart, about +1.9 MiB, 99 % of the growth")
+        self.assertEqual(both[0]["grown"], "s_carts: 1,200 Shop.Cart (in the heap 200 -> 1,200), about +1.9 MiB, 99 % of the growth")
         self.assertIn("No suspect has grown between the two dumps.\n", self.done("leaks", "new", "old").text)
         self.assertIsNone(self.json("new")["suspects"][0].get("grown"))
         self.assertNotIn("bytes_before", self.csv("new")[0])
@@ -222,6 +226,23 @@ class Leaks(CliTest):
         text, got = self.grown(catalogue(100, 0, 5_000), catalogue(100, 0, 50_000))
         self.assertEqual([(s["place"], s["advice"]) for s in got["suspects"]],
                          [("Store", "There are no more Shop.Article objects than before: look for what makes them larger.")])
+
+    def test_growth_beside_others_of_its_type(self):
+        """What an owner had and has, not what the heap had and has: others hold objects of the same types."""
+        def carts(n, saved):
+            objects = {"carts": ("Shop.Cart[]", 24 + 8 * n, [f"c{i}" for i in range(n)]), "saved": ("Shop.Cart[]", 24 + 8 * saved, [f"s{i}" for i in range(saved)])}
+            objects |= {f"c{i}": ("Shop.Cart", 2000, []) for i in range(n)} | {f"s{i}": ("Shop.Cart", 2000, []) for i in range(saved)}
+            return heap(objects, [("carts", "s_carts"), ("saved", "s_saved")])[0]
+        got = self.grown(carts(200, 300), carts(1200, 300))[1]
+        self.assertEqual([s["grown"] for s in got["suspects"]], ["s_carts: 200 -> 1,200 Shop.Cart, +1.9 MiB, 100 % of the growth"])
+        # new in its place: what it had is not known, unless there was nothing
+        got = self.grown(carts(0, 300), carts(1200, 300))[1]
+        self.assertEqual([s["grown"] for s in got["suspects"]], ["s_carts: 1,200 Shop.Cart (in the heap 300 -> 1,500), about +1.8 MiB, 80 % of the growth"])
+        got = self.grown(carts(0, 0), carts(1200, 0))[1]
+        self.assertEqual([s["grown"] for s in got["suspects"]], ["s_carts: 0 -> 1,200 Shop.Cart, about +2.3 MiB, 100 % of the growth"])
+        text, got = self.grown(rooms(2000, archived=5000), rooms(4000, archived=5000))
+        self.assertEqual((got["growth"]["owner"], got["growth"]["count_before"], got["growth"]["count_after"]), ("Chat.Room", 80_000, 160_000))
+        self.assertTrue(text.startswith("Chat.Room: 80,000 -> 160,000 Chat.Message, +3.1 MiB, "), text)
 
     def test_growth_without_an_owner(self):
         """A heap that has grown is never said to have no suspect that has grown."""

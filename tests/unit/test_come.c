@@ -53,6 +53,8 @@ static bool has_come(uint64_t tray_before, uint64_t tray_now)
         assert_string_equal(come.owner, "Shop.Store");
         assert_string_equal(come.element, "Shop.Order");
         assert_int_equal(come.bytes, 100000);
+        assert_int_equal(come.objects[0], 1000); /* not those of the tray, nor of the heap */
+        assert_int_equal(come.objects[1], 2000);
         assert_int_equal(come.owner_bytes, 0); /* there is one store */
     }
     gcd_diff_free(types);
@@ -115,6 +117,55 @@ static void what_observes_has_not_come(void **state)
     assert_true(is_told("Shop.Store", 65536));
 }
 
+/* Is there an answer for so many hits of a page in its lists A, and so many in B; the counts it
+ * tells for A? */
+static struct answer_come in_fields(const uint64_t a[2], const uint64_t b[2])
+{
+    const char *const all[] = { "statics", "Shop.Page", "Shop.List", "Shop.Hit", "a", "b" };
+    const uint64_t heap[2] = { 1000000, 2000000 };
+    const uint8_t own = GCD_FOLD_FACT_SHOWN;
+    struct gcd_tree_diff *paths;
+    struct gcd_diff *types;
+    struct answer_come come;
+    assert_int_equal(gcd_tree_diff_new(NULL, &paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_new(NULL, &types, &err), GCD_OK);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t n = a[i] + b[i];
+        const struct gcd_tree_diff_step steps[] = {
+            { TOP, 0, n + 3, n * 100, NONE, own, NONE },
+            { 0, 1, n + 3, n * 100, NONE, own, NONE },
+            { 1, 2, a[i] + 1, a[i] * 100, 4, 0, NONE },
+            { 2, 3, a[i], a[i] * 100, NONE, own, NONE },
+            { 1, 2, b[i] + 1, b[i] * 100, 5, 0, NONE },
+            { 4, 3, b[i], b[i] * 100, NONE, own, NONE },
+        };
+        const struct gcd_diff_type type[] = { { "Shop.Hit", "", { n + 9000, n * 100, 0 } },
+                                              { "Shop.Page", "", { 1, 24, 0 } } };
+        assert_int_equal(gcd_tree_diff_add(paths, all, COUNT(all), steps, COUNT(steps), &err),
+                         GCD_OK);
+        assert_int_equal(gcd_diff_add(types, type, COUNT(type), &err), GCD_OK);
+    }
+    assert_int_equal(gcd_tree_diff_match(paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_match(types, &err), GCD_OK);
+    assert_true(answer_come_find(paths, types, heap, &come));
+    gcd_diff_free(types);
+    gcd_tree_diff_free(paths);
+    return come;
+}
+
+/* A few of the elements that a list holds, too, are on paths through that. */
+static void elements_are_of_the_field(void **state)
+{
+    (void)state;
+    struct answer_come come =
+        in_fields((const uint64_t[]){ 997, 4996 }, (const uint64_t[]){ 3, 4 });
+    assert_int_equal(come.objects[0], 1000);
+    assert_int_equal(come.objects[1], 5000);
+    come = in_fields((const uint64_t[]){ 1000, 5000 }, (const uint64_t[]){ 700, 700 });
+    assert_int_equal(come.objects[0], 1000);
+    assert_int_equal(come.objects[1], 5000);
+}
+
 static struct answer_fills filled(struct gcd_owner_fill counts)
 {
     return (struct answer_fills){ .count = 1, .fills = { { "Shop.Page", "Shop.Hit", counts } } };
@@ -168,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moved_objects_have_not_come),
+        cmocka_unit_test(elements_are_of_the_field),
         cmocka_unit_test(what_observes_has_not_come),
         cmocka_unit_test(owners_fill_up),
         cmocka_unit_test(owners_are_cut_back),

@@ -76,6 +76,11 @@ static void use_tree(struct page *p, const struct gcd_merged_tree *t)
     }
 }
 
+static bool has_elements(const struct gcd_suspect *s)
+{
+    return s->collection != NULL && s->element.type != GCD_TYPE_NONE;
+}
+
 static void use_suspect(struct page *p, const struct gcd_suspect *s)
 {
     for (size_t k = 0; k < s->path_count; k++)
@@ -86,6 +91,8 @@ static void use_suspect(struct page *p, const struct gcd_suspect *s)
         use(p, s->content[k].type);
     for (size_t k = 0; k < s->own_count; k++)
         use(p, s->own[k].type);
+    if (has_elements(s))
+        use(p, s->element.type);
 }
 
 /* The number of suspects that the page shows. */
@@ -730,6 +737,12 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
     put_suspect_path(p, s);
     put_parts(p, "held", s->held, s->held_count);
     put_parts(p, "content", s->content, s->content_count);
+    if (has_elements(s)) { /* whoever else holds them */
+        json_put_open(&p->j, "elements", '[');
+        json_put_number(&p->j, NULL, p->number[s->element.type]);
+        json_put_number(&p->j, NULL, s->element.objects);
+        json_put_close(&p->j, ']');
+    }
     json_put_open(&p->j, "own", '[');
     for (size_t k = 0; k < s->own_count; k++)
         json_put_number(&p->j, NULL, p->number[s->own[k].type]);

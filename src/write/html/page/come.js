@@ -5,7 +5,8 @@
 /** @typedef {import("./compared.js").Sizes} Sizes */
 /** @typedef {import("./compared.js").Step} Step */
 /**
- * Objects of ELEMENT, everywhere; BYTES: by which its step has grown; ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
+ * Objects of ELEMENT in FIELD of OWNER; BYTES: by which its step has grown;
+ * ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
  * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number}} Come
  */
 // many: owners that are full, or trimmed and nearly.
@@ -23,6 +24,9 @@ const WORTH_BYTES = 65536;
 const OBSERVING = /^(static variable )?System\.Diagnostics\.Tracing\.(Native)?RuntimeEventSource(\.|$)/;
 // The owner of what has come is there once for so many.
 const OWNED = 10;
+// So many of its elements, and one part in so many, are few.
+const FEW = 8;
+const FEW_PART = 64;
 // One owner in so many is full.
 const FULL_OF = 4;
 // The fullest trimmed owner grows by at most one part in so many of what the others do; and of fewer objects three quarters are too near to all.
@@ -45,26 +49,54 @@ function mostGrown({below}, above) {
 }
 
 /**
+ * The objects of the type NAME in a step and below it.
+ * @param {Step} step
+ * @param {string} name
+ */
+function countIn(step, name) {
+  const counts = /** @type {[number, number]} */ ([0, 0]);
+  const open = [step];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const own = at.name === name ? at.own : [0, 0];
+    own.forEach((n, i) => { counts[i] += n; });
+    open.push(...at.below.values());
+  }
+  return counts;
+}
+
+/**
+ * The elements in one field of the owner, with the few of them that are in others, too.
+ * @param {Step} owner
+ * @param {Step} field
+ * @param {string} name
+ */
+function countElements(owner, field, name) {
+  const inField = countIn(field, name);
+  const all = countIn(owner, name);
+  return all.every((n, i) => n <= inField[i] + Math.floor(inField[1] / FEW_PART) + FEW) ? all : inField;
+}
+
+/**
  * Down to the first own objects of which there are more, and which are many for each owner; else to the last objects of which there are more.
  * @param {Step} all
  * @param {Map<string, Sizes>[]} types
  * @param {Set<string>} own
  */
 function wayOf(all, types, own) {
-  /** @type {{owner?: Step, field?: string, element?: Step, objects?: [number, number], own: boolean}} */
+  /** @type {{owner?: Step, field?: Step, element?: Step, own: boolean}} */
   let way = {own: false};
   let before = 0;
   for (let step = mostGrown(all, 0), depth = 0; step !== null && !way.own; step = mostGrown(step, grown(step)), depth++) {
     const name = depth > 0 && step.kind === "t" ? step.name : "";
-    const objects = /** @type {[number, number]} */ (types.map(one => one.get(name)?.[0] ?? 0));
-    const come = Math.max(0, objects[1] - objects[0]);
+    const heap = types.map(one => one.get(name)?.[0] ?? 0);
+    const come = heap[1] > heap[0] ? Math.max(0, step.own[1] - step.own[0]) : 0;
     const isArray = step.name.endsWith("]");
     const isOwn = own.has(name) && !isArray;
     if (way.owner !== undefined && way.field === undefined) {
-      way.field = step.field;
+      way.field = step;
     }
     if (way.owner !== undefined && come > 0 && Math.floor(come / OWNED) >= before && !isArray) {
-      way = {...way, element: step, objects, own: isOwn};
+      way = {...way, element: step, own: isOwn};
     } else if (isOwn) {
       way = {owner: step, own: false};
       before = come;
@@ -109,15 +141,16 @@ function isWorth(size, more, heap, isOwn) {
  * @returns {Come | null}
  */
 export function comeIn(all, heaps, types, own) {
-  const {owner, field = "", element, objects, own: isOwn} = wayOf(all, types, own);
+  const {owner, field, element, own: isOwn} = wayOf(all, types, own);
   const more = heaps[1] - heaps[0];
-  if (owner === undefined || element === undefined || objects === undefined || !isWorth(grown(element), more, heaps[0], isOwn) ||
+  if (owner === undefined || field === undefined || element === undefined || !isWorth(grown(element), more, heaps[0], isOwn) ||
       lostElsewhere(all, element.name) >= grown(element) / 2) {
     return null;
   }
   const size = Math.min(grown(element), more);
   const many = (types[1].get(owner.name)?.[0] ?? 0) >= OWNED;
-  return {owner, field, element, objects, bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more};
+  return {owner, field: field.field, element, objects: countElements(owner, field, element.name),
+          bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more};
 }
 
 /**

@@ -1,12 +1,14 @@
 // @ts-check
 // What has grown since an older dump, from the data of the pages of both: as gcdumpc diff writes it into a page of two dumps.
 import {comeIn, limitOf} from "./come.js";
-import {comeAdvice, comeText, filling, itGrew, suspectHasGrown} from "./words.js";
+import {comeAdvice, comeText, filling, itGrew, itHas, suspectHasGrown} from "./words.js";
 
 /** @typedef {import("./data.js").Heap} Heap */
 /** @typedef {import("./data.js").Suspect} Suspect */
 /** @typedef {[objects: number, bytes: number, retained: number]} Sizes */
-/** @typedef {{kind: string, name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes], below: Map<string, Step>}} Step */
+/** @typedef {{kind: string, name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes],
+ *            own: [number, number], below: Map<string, Step>}} Step
+ * own: objects, without those of the steps below */
 /** @typedef {{come: import("./come.js").Come | null, limit: import("./come.js").Limit | null}} Answer */
 
 // Rows of the tree.
@@ -72,14 +74,15 @@ function addTree(all, heap, when) {
   const left = heap.tree.map(row => row[5] - row[3]);
   /** @type {Step[]} */
   const steps = [];
-  for (const [parent, number, , , objects, bytes, field = 0, fold = 0] of heap.tree) {
+  for (const [parent, number, own, , objects, bytes, field = 0, fold = 0] of heap.tree) {
     const kind = heap.kinds[number];
     const name = kind === "s" ? `static variable ${heap.names[number]}` : heap.names[number];
     const up = parent < 0 ? all : steps[parent];
     const key = `${kind}${field > 0 ? heap.fields[field - 1] : ""}\n${name}`;
-    const step = up.below.get(key) ?? {kind, name, field: field > 0 ? heap.fields[field - 1] : "", call: "", fold, below: new Map(),
+    const step = up.below.get(key) ?? {kind, name, field: field > 0 ? heap.fields[field - 1] : "", call: "", fold, below: new Map(), own: [0, 0],
                                        sizes: /** @type {[Sizes, Sizes]} */ ([[0, 0, 0], [0, 0, 0]])};
     step.call = calls.get(number) ?? step.call;
+    step.own[when] += own;
     step.sizes[when][0] += objects;
     step.sizes[when][1] += bytes;
     up.below.set(key, step);
@@ -157,13 +160,17 @@ function growthOf(s, heaps, types) {
   const same = heaps[0].suspects.find(other => other.title === s.title && other.place === s.place);
   const last = (s.path ?? []).filter(step => step[0] >= 0).at(-1);
   const holder = last === undefined ? "" : heaps[1].names[last[0]];
-  const many = s.held.length > 0 && s.held[0][1] > 1 ? heaps[1].names[s.held[0][0]] : "";
+  const [number, has] = s.elements ?? (s.held.length > 0 && s.held[0][1] > 1 ? s.held[0] : [-1, 0]);
+  const many = number >= 0 ? heaps[1].names[number] : "";
   const [before, after] = types.map(all => all.get(many) ?? NONE);
   const [one, now] = types.map(all => all.get(holder) ?? NONE);
   // The only object of its type keeps what its type keeps.
   const grown = same !== undefined ? s.bytes - same.bytes : one[0] <= 1 && now[0] === 1 ? s.bytes - one[2]
     : after[0] > before[0] ? Math.round(s.bytes * (after[0] - before[0]) / after[0]) : 0;
-  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), many, objects: [before[0], after[0]]};
+  // What it had, if that is known.
+  const parts = same === undefined ? [] : [...same.elements === undefined ? [] : [same.elements], ...same.held];
+  const had = before[0] > 0 ? parts.find(part => heaps[0].names[part[0]] === many)?.[1] : 0;
+  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), many, had, has, inHeap: [before[0], after[0]]};
 }
 
 /** Without what exists to observe the process. @param {Heap} heap */
@@ -181,7 +188,8 @@ function growths(heaps, types, {come, limit}) {
   const all = Math.max(0, ownBytes(heaps[1]) - ownBytes(heaps[0]));
   const complete = heaps.map(h => h.verdict.complete);
   return heaps[1].suspects.map((s, suspect) => {
-    const {grown, many, objects} = growthOf(s, heaps, types);
+    const {grown, many, had, has, inHeap} = growthOf(s, heaps, types);
+    const objects = had === undefined ? inHeap : [had, has];
     const part = all > 0 && grown <= all ? grown / all : 0;
     const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
     const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
@@ -189,7 +197,8 @@ function growths(heaps, types, {come, limit}) {
     const inOwners = () => come !== null && come.ownerBytes >= grown / 2 && s.own.some(number => heaps[1].names[number] === come.element.name);
     const told = come !== null && ((limit !== null && many === come.element.name) ||
                                    (many !== "" && objects[1] <= objects[0] && (come.bytes >= grown / 2 || inOwners())));
-    return {suspect, grown, worth: grown > 0 && grown >= least && !told, ...suspectHasGrown(s, grown, part, many, objects, complete)};
+    const counts = many === "" ? "" : itHas(many, had, has, inHeap);
+    return {suspect, grown, worth: grown > 0 && grown >= least && !told, ...suspectHasGrown(s, grown, part, counts, complete)};
   }).sort((a, b) => b.grown - a.grown);
 }
 
@@ -234,7 +243,7 @@ export function timeOf({start_unix_ms: start = NaN, start_ns: after}) {
 export function compared(heaps, files, types, own) {
   const {rows, other_rows: others} = typeRows(heaps, types);
   /** @type {Step} */
-  const all = {kind: "", name: "", field: "", call: "", fold: 0, below: new Map(), sizes: [[0, 0, 0], [0, 0, 0]]};
+  const all = {kind: "", name: "", field: "", call: "", fold: 0, below: new Map(), own: [0, 0], sizes: [[0, 0, 0], [0, 0, 0]]};
   const least = Math.max(addTree(all, heaps[0], 0), addTree(all, heaps[1], 1));
   const come = comeIn(all, [ownBytes(heaps[0]), ownBytes(heaps[1])], types, own);
   const answer = {come, limit: come === null ? null : limitOf(heaps, come)};

@@ -23,13 +23,14 @@
  */
 
 /**
- * held and content are types below it, own those of the program; path goes from the root to it.  place, what: for its one line; evidence: how sure it
+ * held and content are types below it, own those of the program; elements: those of a collection;
+ * path goes from the root to it.  place, what: for its one line; evidence: how sure it
  * is.  counted: no other suspect has its bytes.  growth: what grew since the older of two dumps; grown: by how many
  * bytes; worth: a part of all growth that is worth a word.
  * @typedef {{title: string, sentence: string, keys?: string, allocated?: string, advice: string, evidence: string, size_only?: boolean,
  *            place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, grown?: number, worth?: boolean, growth?: string,
- *            held: PartRow[],
+ *            held: PartRow[], elements?: [name: number, objects: number],
  *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 

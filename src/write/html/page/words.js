@@ -278,15 +278,24 @@ export function noPage(file) {
 }
 
 /**
+ * Where it is not known what a suspect had, what the heap had and has is told.
+ * @param {string} many
+ * @param {number | undefined} had
+ * @param {number} has
+ * @param {number[]} inHeap
+ */
+export function itHas(many, had, has, [before, after]) {
+  return had !== undefined ? `${count(had)} -> ${count(has)} ${many}` : `${count(has)} ${many} (in the heap ${count(before)} -> ${count(after)})`;
+}
+
+/**
  * @param {{place: string}} suspect
  * @param {number} size  of what has come
  * @param {number} part  of all growth
- * @param {string} many  a type
- * @param {number[]} objects  of it before and after
+ * @param {string} objects  what there is of it, "" = nothing
  * @param {boolean[]} complete  the older and the newer dump
  */
-export function suspectHasGrown({place}, size, part, many, [before, after], complete) {
-  const objects = many === "" ? "" : `${count(before)} -> ${count(after)} ${many}`;
+export function suspectHasGrown({place}, size, part, objects, complete) {
   const ofAll = part > 0 ? `, ${wholePercent(part)} of the growth` : "";
   return {growth: size > 0 ? `${place}: ${objects}${objects === "" ? "" : ", "}+${bytes(size)}${ofAll}`
             : `${place} has not grown${objects === "" ? "" : `: ${objects}`}`,
@@ -332,7 +341,7 @@ export function notGrown(complete) {
 
 /** @param {string} text  "Carts: 10 -> 40 Cart, +1.8 MiB" */
 export function growth(text) {
-  return `${text.replace(/(?<=: [\d,]+) -> (?=\d)/, " \u2192 ")}.`;
+  return `${text.replace(/(?<=(?:: |in the heap )[\d,]+) -> (?=\d)/, " \u2192 ")}.`;
 }
 
 /** @param {number} n  suspects */
