@@ -98,10 +98,12 @@ static struct gcd_exception look_at(const struct finding *f, uint32_t node, uint
                                .bytes = gcd_graph_node_size(e->graph, node) };
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(e->graph, node, &n);
-    if (t->slots[MESSAGE] == GCD_SLOT_NONE)
+    x.uncertain = t->slots[MESSAGE] == GCD_SLOT_NONE;
+    if (x.uncertain > 0)
         return x;
     for (size_t i = 0; i < n; i++) {
         uint32_t slot = gcd_fields_certain(e->of.fields, f->pass, node, i).slot;
+        x.uncertain |= slot == GCD_SLOT_NONE;
         if (slot == GCD_SLOT_NONE)
             continue;
         if (slot == t->slots[MESSAGE])
@@ -129,6 +131,7 @@ static void merge(struct gcd_exception *to, const struct gcd_exception *from)
         to->stack_trace = from->stack_trace;
     to->count += from->count;
     to->thrown += from->thrown;
+    to->uncertain += from->uncertain;
     gcd_add_saturating(&to->bytes, from->bytes);
 }
 
@@ -272,6 +275,7 @@ struct gcd_exception_totals gcd_exceptions_totals(const struct gcd_exceptions *e
         const struct gcd_exception *x = gcd_exceptions_at(e, i);
         t.objects += x->count;
         t.thrown += x->thrown;
+        t.uncertain += x->uncertain;
         gcd_add_saturating(&t.bytes, x->bytes);
     }
     return t;

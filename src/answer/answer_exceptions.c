@@ -87,6 +87,12 @@ void answer_exceptions_done(struct answer_of_exceptions *of)
     of->numbers = NULL;
 }
 
+bool answer_knows_thrown(const struct gcd_exceptions *found, const struct gcd_graph *g)
+{
+    struct gcd_exception_totals t = gcd_exceptions_totals(found);
+    return gcd_graph_has_places(g) || (t.objects > 0 && t.uncertain == 0);
+}
+
 /* The HResult of the exception at ADDRESS, as people search for it: "0x80131509". */
 static void put_hresult(struct answer *a, struct gcd_image_numbers *numbers, uint64_t address)
 {
@@ -189,7 +195,7 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
     }
     if (of->people && gcd_graph_notes(gcd_session_graph(of->session))->addresses_made_up)
         answer_hide(a, "address");
-    if (!gcd_graph_has_places(gcd_session_graph(of->session)))
+    if (!answer_knows_thrown(of->found, gcd_session_graph(of->session)))
         answer_hide(a, "thrown"); /* that a field is null would not be certain */
     if (of->view.values == NULL) {
         answer_hide_text(a);

@@ -220,6 +220,8 @@ gcd_status answer_exceptions(const struct answer_of_exceptions *of, struct answe
                              struct gcd_error *err);
 /* Frees what was found. */
 void answer_exceptions_done(struct answer_of_exceptions *of);
+/* Is it certain which of FOUND were thrown? */
+bool answer_knows_thrown(const struct gcd_exceptions *found, const struct gcd_graph *g);
 
 /* ---- answer_keys.c: the keys of dictionaries ---- */
 

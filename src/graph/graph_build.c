@@ -755,6 +755,41 @@ static void summarize(struct gcd_graph *g)
     f->process_count = 0;
 }
 
+/* Puts the places of the references of all nodes, and whether any are known. */
+static gcd_status place_nodes(struct gcd_graph *g, graph_placer *place, void *ctx,
+                              struct graph_places *to, struct gcd_error *err)
+{
+    uint32_t places[GRAPH_PLACED_EDGES];
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        size_t n;
+        (void)gcd_graph_node_edges(g, node, &n);
+        bool some = n > 0 && n <= GRAPH_PLACED_EDGES;
+        gcd_status st = some ? place(ctx, g, node, places, err) : GCD_END;
+        if (st < 0)
+            return st;
+        to->on |= st == GCD_OK;
+        for (size_t i = 0; i < n; i++)
+            if (!graph_places_put(to, &g->alloc, i, st == GCD_OK ? places[i] : PLACES_NONE))
+                return no_memory(err);
+    }
+    return GCD_OK;
+}
+
+gcd_status graph_place(struct gcd_graph *g, graph_placer *place, void *ctx, struct gcd_error *err)
+{
+    struct graph_places to = { .on = false };
+    if (g->places.on)
+        return GCD_OK;
+    gcd_status st = place_nodes(g, place, ctx, &to, err);
+    if (st != GCD_OK || !to.on) {
+        graph_places_done(&to, &g->alloc);
+        return st;
+    }
+    graph_places_shrink(&to, &g->alloc);
+    g->places = to;
+    return GCD_OK;
+}
+
 gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;

@@ -115,4 +115,16 @@ GCD_MUST_CHECK gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_
 GCD_MUST_CHECK gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret,
                                          struct gcd_error *err);
 
+/*
+ * The places of all references of NODE, ascending, in RET[GRAPH_PLACED_EDGES].  GCD_END: they are
+ * not known, as for an object with more references; other statuses end the placing.
+ */
+#define GRAPH_PLACED_EDGES 256u
+typedef gcd_status graph_placer(void *ctx, const struct gcd_graph *g, uint32_t node, uint32_t *ret,
+                                struct gcd_error *err);
+/* Asks PLACE for the places of the references of each object of G, which is sealed, unless they are
+ * known.  GCD_E_NOMEM. */
+GCD_MUST_CHECK gcd_status graph_place(struct gcd_graph *g, graph_placer *place, void *ctx,
+                                      struct gcd_error *err);
+
 #endif

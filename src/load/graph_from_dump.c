@@ -217,6 +217,14 @@ gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_option
     bool null;
     if (options == NULL)
         options = &defaults;
-    GCD_TRY(build(d, options, false, &null, ret, err));
-    return null ? build(d, options, true, &null, ret, err) : GCD_OK;
+    struct gcd_graph *g = NULL;
+    GCD_TRY(build(d, options, false, &null, &g, err));
+    if (null)
+        GCD_TRY(build(d, options, true, &null, &g, err));
+    gcd_status st = load_place_references(d, g, options->context.cancel, err);
+    if (st == GCD_OK)
+        *ret = g;
+    else
+        gcd_graph_free(g);
+    return st;
 }

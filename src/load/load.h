@@ -8,6 +8,7 @@
  *     recorded_apply.c  names that the recording holds
  *     process_memory.c  the memory of the process
  *     dump_values.c     values of objects
+ *     places_from_values.c  places of references
  *     recording.c       a copy of the recording, with names and memory added
  *     objects.c         the second pass: objects and their references
  *     process_start.c   the command line of each process of a machine
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
 
 #include "heap/heap.h"
 
@@ -128,6 +130,12 @@ static inline void load_identify(struct gcd_module *m, enum gcd_module_state sta
 
 /* recorded_apply.c: names that the recording holds for its types, static variables and modules. */
 GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_error *err);
+
+/* places_from_values.c: the places of references in G, made of D, from the values of D.
+ * GCD_E_NOMEM, GCD_E_CANCELED. */
+GCD_MUST_CHECK gcd_status load_place_references(const struct gcd_dump *d, struct gcd_graph *g,
+                                                const gcd_cancel_flag *cancel,
+                                                struct gcd_error *err);
 
 /* process_start.c */
 void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a,

@@ -290,12 +290,34 @@ class Fields(LiveTest):
                 self.gcdumpc("collect", "--pid", target.pid, "--direct", "--values", "all", "-o", direct)
                 r = self.gcdumpc("collect", "--pid", target.pid, "--values", "all", "-o", events, "--strict")
                 self.assertRegex(r.stderr, r"values: texts of [\d,]+ strings; fields of [\d,]+ objects, read [\d,]+ ms after the walk\n")
+                self.assertGreater(self.exceptions(core)[1], 0)
+                for file in (kept, direct, events):
+                    self.assertEqual(self.exceptions(file), self.exceptions(core))
+                    self.assertEqual(self.held(file), self.held(core))
                 for file in (core, kept, direct, events):
                     self.same(self.check(file), said)
                     for field in ("State", "MaybeDay", "Rights", "Tag"):
                         self.check_groups(file, field, said)
                     self.check_shown(file, said)
                     self.check_hidden(file)
+
+    def exceptions(self, file):
+        """What exceptions of the program say, and how many of all were thrown."""
+        answer = json.loads(self.gcdumpc("exceptions", file, "--show-values", "--json").stdout)
+        rows = {}
+        for e in answer["exceptions"]:               # a core file also tells where they were thrown
+            key = e["type"], e["inner_type"], e["text"], None if e["hresult"] in ("0x80131509", "0x80131600") else e["hresult"]
+            count, thrown = rows.get(key, (0, 0))
+            rows[key] = count + e["count"], thrown + e["thrown"]
+        return rows, answer["thrown"]
+
+    def held(self, file):
+        """By which fields the texts of the orders and exceptions are held."""
+        answer = json.loads(self.gcdumpc("strings", file, "--show-values", "--json", "--top", 100_000).stdout)
+        held = {s["text"]: sorted((h["label"], h["count"]) for h in s["holders"]) for s in answer["strings"]
+                if re.fullmatch(r"(customer|failure|help) \d+|lab|too late|no such thing|name", s["text"] or "")}
+        self.assertEqual(len(held), sum(f"customer {i}" in held for i in range(self.N + 1)) + 14)
+        return held
 
     def check_groups(self, core, field, said):
         rows = json.loads(self.gcdumpc("retained", core, "--type", "ValueLab.Order", "--by", field, "--show-values", "--json", "--top", 5000).stdout)["field_values"]

@@ -34,6 +34,7 @@ struct gcd_exception {
     uint32_t trace;       /* its stack trace, an array; GCD_NODE_NONE: unknown */
     uint64_t count, bytes; /* saturates */
     uint64_t thrown;       /* those that certainly have a stack trace */
+    uint64_t uncertain;    /* those of which not all references are of certain fields */
 };
 
 struct gcd_exceptions_of {
@@ -59,6 +60,7 @@ void gcd_exceptions_free(struct gcd_exceptions *e);
 struct gcd_exception_totals {
     uint64_t objects, bytes; /* saturates */
     uint64_t thrown;         /* those that certainly have a stack trace */
+    uint64_t uncertain;      /* those of which not all references are of certain fields */
 };
 struct gcd_exception_totals gcd_exceptions_totals(const struct gcd_exceptions *e);
 

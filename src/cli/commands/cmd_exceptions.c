@@ -3,7 +3,6 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/exceptions.h>
-#include <gcdumpc/unstable/graph/graph_places.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -62,9 +61,10 @@ static void print_notes(const struct exceptions *s)
         puts("Messages: --show-values.");
     else if (s->of.view.values == NULL)
         puts("No messages: " CLI_WHERE_TEXTS_ARE ".");
-    if (!gcd_graph_has_places(s->d.graph))
+    bool known = answer_knows_thrown(s->of.found, s->d.graph);
+    if (!known || (image->made_from[0] == '\0' && gcd_exceptions_totals(s->of.found).uncertain > 0))
         puts("Messages and inner exceptions only where they are certain, and not which were "
-             "thrown: a core file, or\n--direct, has all of that.");
+             "thrown: a core file,\n--direct, or collect --values all has all of that.");
     if (!image->with_dead)
         printf("Without those that are garbage, such as most that were caught%s.\n",
                image->made_from[0] != '\0' ? ": --with-dead" : "");
@@ -81,7 +81,7 @@ static enum cli_exit print_text(const struct exceptions *s)
     answer_untold(&unnamed, t.objects, "Exceptions", text);
     if (!untold)
         printf("Exceptions: %s", GCD_DIGITS(t.objects));
-    if (!untold && gcd_graph_has_places(s->d.graph))
+    if (!untold && answer_knows_thrown(s->of.found, s->d.graph))
         printf(", of which %s %s thrown", GCD_DIGITS(t.thrown),
                gcd_by_number(t.thrown, "was", "were"));
     bool complete = t.objects > 0 || text[0] != '\0' || cli_judge(&s->d) == CLI_DONE;
@@ -107,7 +107,7 @@ json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
     struct gcd_unnamed u = gcd_types_unnamed(gcd_graph_summary(g));
     cli_json_told(o, "count", t.objects, &u);
     cli_json_told(o, "bytes", t.bytes, &u);
-    if (gcd_graph_has_places(g))
+    if (answer_knows_thrown(found, g))
         cli_json_told(o, "thrown", t.thrown, &u);
     cli_json_names_missing(o, &u);
     return o;

@@ -4,7 +4,7 @@
 //     ValueLab churn N [collect]   pairs {text "pair-K-…", numbers, K bytes}, of which a tenth is replaced again and again; with "collect" it forces
 //                                  compacting collections.  The size of the bytes is in a dump, so it tells which values are right
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
-//     ValueLab orders N             N orders with fields of all kinds in one array; prints a line with the values of each
+//     ValueLab orders N             N orders with fields of all kinds in one array, and some exceptions; prints a line with the values of each order
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
 //
 // It prints "open" when everything is there, and ends with its standard input.
@@ -68,8 +68,30 @@ static class Program
     static Shelves? s_shelves;
     static Pair[] s_pairs = [];
     static Order[] s_orders = [];
+    static Exception[] s_failures = [];
     static string[] s_texts = [];
     static byte[]?[] s_garbage = [];
+
+    // Each fourth was never thrown, each third has an inner exception, each fifth keeps something else where texts could be.
+    static Exception Fail(int i)
+    {
+        Exception e = (i % 3) switch
+        {
+            0 => new InvalidOperationException($"failure {i % 2}", new TimeoutException("too late")),
+            1 => new InvalidOperationException($"failure {i % 2}"),
+            _ => new ArgumentException("no such thing", "name"),
+        };
+        if (i % 5 == 0)
+            (e.HelpLink, e.Source, e.HResult) = ($"help {i}", "lab", unchecked((int)0x80131600));
+        try
+        {
+            return i % 4 == 0 ? e : throw e;
+        }
+        catch (Exception thrown)
+        {
+            return thrown;
+        }
+    }
 
     static void Main(string[] args)
     {
@@ -87,11 +109,13 @@ static class Program
         {
             var r = new Random(41);
             s_orders = [.. Enumerable.Range(1, n).Select(i => Order.Make(i, r))];
+            s_failures = [.. Enumerable.Range(0, 40).Select(Fail)];
             foreach (var (number, order) in s_orders.Select((o, i) => (i, o)))
                 order.Print(Console.Out, number);
             Console.WriteLine("open");
             Console.In.ReadToEnd();
             GC.KeepAlive(s_orders);
+            GC.KeepAlive(s_failures);
             return;
         }
         if (args[0] == "still")
