@@ -37,6 +37,19 @@ static const char *const kinds[] = { [GCD_FIELD_TEXT] = "string",
                                      [GCD_FIELD_NULL] = "null",
                                      [GCD_FIELD_UNTOLD] = "unknown" };
 
+static bool is_128(const struct gcd_number *x)
+{
+    return x->kind == GCD_NUMBER_INT128 || x->kind == GCD_NUMBER_UINT128;
+}
+
+/* Has X digits?  NaN and infinity have none. */
+static bool has_digits(const struct gcd_number *x)
+{
+    if (x->kind == GCD_NUMBER_REAL)
+        return (x->bits >> 52 & 0x7ff) != 0x7ff;
+    return x->kind < GCD_NUMBER_REAL || x->kind == GCD_NUMBER_DECIMAL || is_128(x);
+}
+
 void answer_put_number(struct answer *a, const struct gcd_number *x)
 {
     char buf[GCD_NUMBER_BYTES];
@@ -47,7 +60,7 @@ void answer_put_number(struct answer *a, const struct gcd_number *x)
         answer_text(a, "name", gcd_number_text(x, buf));
     else if (x->kind == GCD_NUMBER_CHAR)
         answer_format(a, "number", "%u", (unsigned)x->bits);
-    else if (x->kind <= GCD_NUMBER_REAL || x->kind == GCD_NUMBER_DECIMAL)
+    else if (has_digits(x))
         answer_text(a, "number", gcd_number_text(&bare, buf));
     else
         answer_text(a, "name", gcd_number_text(x, buf));
@@ -66,7 +79,7 @@ static void put_value(struct answer *a, const struct answer_of_heap *of,
         answer_text(a, "shown", type);
     } else if (v->kind == GCD_FIELD_NUMBER) {
         answer_put_number(a, &v->number);
-        if (v->number.kind > GCD_NUMBER_REAL)
+        if (v->number.kind > GCD_NUMBER_REAL && !is_128(&v->number))
             answer_text(a, "kind", gcd_number_kind_name(&v->number));
     } else {
         answer_format(a, "shown", "(%s)", kinds[v->kind]);

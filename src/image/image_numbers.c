@@ -123,6 +123,9 @@ static enum value_form struct_form(const char *name)
         { "System.TimeOnly", FORM_TIME },
         { "System.Guid", FORM_GUID },
         { "System.Decimal", FORM_DECIMAL },
+        { "System.Int128", FORM_INT128 },
+        { "System.UInt128", FORM_UINT128 },
+        { "System.Half", FORM_HALF },
         /* the runtime puts the offset first */
         { "System.DateTimeOffset", FORM_DATE_TIME_OFFSET },
     };
@@ -205,38 +208,55 @@ static void set_element(uint32_t element, struct image_place *p)
     }
 }
 
-/* Of a field whose type is value type T, perhaps Nullable<ARGUMENT>. */
-static void set_value_type(struct gcd_image_numbers *n, const struct named_type *t,
-                           const struct gcd_instance_field *f, struct image_place *p)
+/* Is T, which has NAME, Nullable<>? */
+static bool is_nullable(const struct named_type *t, const char *name)
 {
-    const char *name = name_of(n, t);
+    return strcmp(name, "System.Nullable`1") == 0 &&
+           (is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token));
+}
+
+/* P is that of a nullable with a value of this form. */
+static void make_nullable(struct image_place *p)
+{
     uint32_t alignment;
-    if (f->argument_type == 0) {
-        set_form(n, t, name, p);
-        return;
-    }
-    if (strcmp(name, "System.Nullable`1") != 0 ||
-        !(is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token)))
-        return;
-    struct named_type argument = { t->module, t->m, f->argument_token };
-    if (f->argument_type == ELEMENT_VALUETYPE && f->argument_token != 0)
-        set_form(n, &argument, name_of(n, &argument), p);
-    else
-        set_element(f->argument_type, p);
     (void)image_place_bytes(p, &alignment);
     p->value_at = (uint8_t)alignment;
 }
 
-/* Of a field of CLASS whose type is type parameter PARAMETER. */
-static void set_argument(struct gcd_image_numbers *n, const struct clr_type *class,
-                         uint32_t parameter, struct image_place *p)
+/* CorElementType of the primitive type NAME of the core library, 0 = it is none. */
+static uint32_t primitive_element(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint8_t element;
+    } primitives[] = { { "Boolean", 2 },
+                       { "Char", 3 },
+                       { "SByte", 4 },
+                       { "Byte", 5 },
+                       { "Int16", 6 },
+                       { "UInt16", 7 },
+                       { "Int32", 8 },
+                       { "UInt32", 9 },
+                       { "Int64", 10 },
+                       { "UInt64", 11 },
+                       { "Single", 12 },
+                       { "Double", 13 },
+                       { "IntPtr", ELEMENT_INTPTR },
+                       { "UIntPtr", ELEMENT_UINTPTR } };
+    for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
+        if (strncmp(name, "System.", 7) == 0 && strcmp(name + 7, primitives[i].name) == 0)
+            return primitives[i].element;
+    return 0;
+}
+
+/* Of the type of METHOD TABLE itself, or of the value of a nullable: DEPTH 1. */
+static void set_table(struct gcd_image_numbers *n, uint64_t table, unsigned depth,
+                      struct image_place *p)
 {
     struct clr *c = &n->image->clr;
     gcd_status st = GCD_OK;
-    if (parameter >= class->arg_count)
-        return;
-    uint32_t type = clr_type_of(c, c->args[class->args + parameter], &st);
-    if (type == CLR_NONE || c->types[type].arg_count > 0 || c->types[type].token == 0)
+    uint32_t type = clr_type_of(c, table, &st);
+    if (type == CLR_NONE || c->types[type].arg_count > 1 || c->types[type].token == 0)
         return;
     struct clr_type t = c->types[type];
     /* not those of the class: its fields are being read */
@@ -244,7 +264,47 @@ static void set_argument(struct gcd_image_numbers *n, const struct clr_type *cla
     if (m == NULL)
         return;
     struct named_type of = { t.module, m, GCD_TOKEN_TYPE | t.token };
-    set_form(n, &of, name_of(n, &of), p);
+    const char *name = name_of(n, &of);
+    if (t.arg_count == 1) {
+        if (depth == 0 && is_nullable(&of, name)) {
+            set_table(n, c->args[t.args], 1, p);
+            make_nullable(p);
+        }
+    } else if (depth == 1 && is_core(m) && primitive_element(name) != 0) {
+        set_element(primitive_element(name), p);
+    } else {
+        set_form(n, &of, name, p);
+    }
+}
+
+/* Of a field of CLASS whose type is type parameter PARAMETER; DEPTH 1: of its nullable. */
+static void set_argument(struct gcd_image_numbers *n, const struct clr_type *class,
+                         uint32_t parameter, unsigned depth, struct image_place *p)
+{
+    if (parameter < class->arg_count)
+        set_table(n, n->image->clr.args[class->args + parameter], depth, p);
+}
+
+/* Of a field of CLASS whose type is value type T, perhaps Nullable<ARGUMENT>. */
+static void set_value_type(struct gcd_image_numbers *n, const struct clr_type *class,
+                           const struct named_type *t, const struct gcd_instance_field *f,
+                           struct image_place *p)
+{
+    const char *name = name_of(n, t);
+    if (f->argument_type == 0) {
+        set_form(n, t, name, p);
+        return;
+    }
+    if (!is_nullable(t, name))
+        return;
+    struct named_type argument = { t->module, t->m, f->argument_token };
+    if (f->argument_type == ELEMENT_VALUETYPE && f->argument_token != 0)
+        set_form(n, &argument, name_of(n, &argument), p);
+    else if (f->argument_type == ELEMENT_VAR)
+        set_argument(n, class, f->parameter, 1, p);
+    else
+        set_element(f->argument_type, p);
+    make_nullable(p);
 }
 
 /* ---- where fields are ---- */
@@ -277,9 +337,9 @@ static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t
     if (gcd_element_is_reference(element))
         p.form = FORM_REFERENCE;
     else if (f->element_type == ELEMENT_VALUETYPE && f->type_token != 0)
-        set_value_type(n, &type, f, &p);
+        set_value_type(n, t, &type, f, &p);
     else if (f->element_type == ELEMENT_VAR)
-        set_argument(n, t, f->parameter, &p);
+        set_argument(n, t, f->parameter, 0, &p);
     if (p.form == FORM_OTHER && f->element_type != ELEMENT_VALUETYPE)
         set_element(element, &p);
     if (boxed_enum)
@@ -348,11 +408,6 @@ static void add_fields(struct making *w, const struct clr_type *t)
 /* Of objects that are boxed values of type T. */
 static void find_boxed(struct making *w, const struct clr_type *t)
 {
-    static const char *const primitives[] = { "System.Boolean", "System.Char",   "System.SByte",
-                                              "System.Byte",    "System.Int16",  "System.UInt16",
-                                              "System.Int32",   "System.UInt32", "System.Int64",
-                                              "System.UInt64",  "System.Single", "System.Double",
-                                              "System.IntPtr",  "System.UIntPtr" };
     struct gcd_image_numbers *n = w->n;
     struct gcd_metadata *m =
         t->token != 0 && t->rank == 0 ? image_modules_get(&n->classes, t->module) : NULL;
@@ -362,9 +417,8 @@ static void find_boxed(struct making *w, const struct clr_type *t)
     struct named_type type = { t->module, m, GCD_TOKEN_TYPE | t->token };
     const char *name = name_of(n, &type);
     set_form(n, &type, name, &boxed); /* that of an enum or of a struct of the core library */
-    for (size_t i = 0; i < sizeof primitives / sizeof *primitives && w->plan.count == 1; i++)
-        if (strcmp(primitives[i], name) == 0 && is_core(m))
-            boxed = n->places[w->plan.first];
+    if (w->plan.count == 1 && is_core(m) && primitive_element(name) != 0)
+        boxed = n->places[w->plan.first];
     uint32_t alignment, bytes = image_place_bytes(&boxed, &alignment);
     boxed.offset = 8;
     if (bytes > 0 && w->object_bytes >= 16 + bytes)
@@ -432,6 +486,7 @@ static void read_number(struct gcd_image_numbers *n, const struct image_place *p
     if (x->kind == GCD_NUMBER_SIGNED && unused > 0)
         x->bits = (uint64_t)((int64_t)(x->bits << unused) >> unused);
     if (x->kind == GCD_NUMBER_REAL && bytes == 4) {
+        x->high = bytes;
         uint32_t low = (uint32_t)x->bits;
         float f;
         double d;
@@ -441,6 +496,20 @@ static void read_number(struct gcd_image_numbers *n, const struct image_place *p
     }
     if (p->of != 0)
         x->name = image_enum_name(&n->enums, p->of, x->bits);
+}
+
+/* The double that is equal to the half-precision number HALF. */
+static uint64_t double_of_half(uint32_t half)
+{
+    uint64_t sign = (uint64_t)(half >> 15 & 1) << 63, part = half & 0x3ff;
+    int exponent = (int)(half >> 10 & 0x1f);
+    if (exponent == 31)
+        return sign | UINT64_C(0x7ff) << 52 | part << 42;
+    if (exponent == 0 && part == 0)
+        return sign;
+    for (exponent += exponent == 0; (half & 0x7c00) == 0 && (part & 0x400) == 0; exponent--)
+        part <<= 1;
+    return sign | (uint64_t)(exponent - 15 + 1023) << 52 | (part & 0x3ff) << 42;
 }
 
 /* X has the bytes of the value in its words. */
@@ -456,12 +525,19 @@ static void read_struct(enum value_form form, struct gcd_number *x)
         [FORM_TIME] = GCD_NUMBER_TIME,
         [FORM_GUID] = GCD_NUMBER_GUID,
         [FORM_DECIMAL] = GCD_NUMBER_DECIMAL,
+        [FORM_INT128] = GCD_NUMBER_INT128,
+        [FORM_UINT128] = GCD_NUMBER_UINT128,
+        [FORM_HALF] = GCD_NUMBER_REAL,
     };
     x->kind = kinds[form];
     if (form == FORM_DATE_TIME_OFFSET) { /* the minutes have two bytes in .NET 8, then four */
         uint64_t minutes = (uint64_t)(int64_t)(int16_t)(uint16_t)x->bits;
         x->bits = x->high;
         x->high = minutes;
+    }
+    if (form == FORM_HALF) {
+        x->bits = double_of_half((uint32_t)x->bits & 0xffff);
+        x->high = 2;
     }
     if (form == FORM_DECIMAL) { /* flags, high word, the lower 64 bits */
         uint64_t lower = x->high;

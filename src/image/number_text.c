@@ -104,6 +104,25 @@ static void put_guid(const struct gcd_number *x, char *buf)
     }
 }
 
+/* Divides PARTS[N], the highest first, by 10; returns the rest. */
+static unsigned take_digit(uint32_t *parts, unsigned n)
+{
+    uint64_t rest = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t part = rest << 32 | parts[i];
+        parts[i] = (uint32_t)(part / 10);
+        rest = part % 10;
+    }
+    return (unsigned)rest;
+}
+
+static void put_reversed(const char *reversed, unsigned n, char *buf)
+{
+    for (unsigned i = 0; i < n; i++)
+        buf[i] = reversed[n - 1 - i];
+    buf[n] = '\0';
+}
+
 /* With all digits behind the point, as the program would print it; false: no decimal. */
 static bool put_decimal(const struct gcd_number *x, char *buf)
 {
@@ -113,31 +132,115 @@ static bool put_decimal(const struct gcd_number *x, char *buf)
     if (scale > SCALE_MAX || (x->high >> 32 & UINT32_C(0x7f00ffff)) != 0)
         return false;
     do { /* at most 30 times: 2^96 has 29 digits */
-        uint64_t rest = 0;
-        for (unsigned i = 0; i < 3; i++) {
-            uint64_t part = rest << 32 | parts[i];
-            parts[i] = (uint32_t)(part / 10);
-            rest = part % 10;
-        }
-        reversed[digits++] = (char)('0' + rest);
+        reversed[digits++] = (char)('0' + take_digit(parts, 3));
         if (digits == scale)
             reversed[digits++] = '.';
     } while ((parts[0] | parts[1] | parts[2]) != 0 || digits <= scale + (scale > 0));
     if (x->high >> 63 != 0)
         reversed[digits++] = '-';
-    for (unsigned i = 0; i < digits; i++)
-        buf[i] = reversed[digits - 1 - i];
-    buf[digits] = '\0';
+    put_reversed(reversed, digits, buf);
     return true;
 }
 
-static void put_real(uint64_t bits, char *buf)
+static void put_128(const struct gcd_number *x, char *buf)
 {
+    bool negative = x->kind == GCD_NUMBER_INT128 && x->high >> 63 != 0;
+    uint64_t low = negative ? 0 - x->bits : x->bits,
+             high = negative ? ~x->high + (x->bits == 0) : x->high;
+    uint32_t parts[4] = { (uint32_t)(high >> 32), (uint32_t)high, (uint32_t)(low >> 32),
+                          (uint32_t)low };
+    char reversed[GCD_NUMBER_BYTES];
+    unsigned digits = 0;
+    do /* at most 39 times */
+        reversed[digits++] = (char)('0' + take_digit(parts, 4));
+    while ((parts[0] | parts[1] | parts[2] | parts[3]) != 0);
+    if (negative)
+        reversed[digits++] = '-';
+    put_reversed(reversed, digits, buf);
+}
+
+/* ---- numbers with a fraction ---- */
+
+/* The digits that tell all numbers of BYTES apart; so many may also be before the point of one that
+ * is written without an exponent, as .NET 10 does. */
+static unsigned real_digits(uint64_t bytes)
+{
+    return bytes == 4 ? 9 : bytes == 2 ? 5 : 17;
+}
+
+/* 2 ^ EXPONENT. */
+static double power_of_two(int exponent)
+{
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double d;
     memcpy(&d, &bits, sizeof d);
-    (void)snprintf(buf, GCD_NUMBER_BYTES, "%.15g", d);
-    if (strtod(buf, NULL) < d || strtod(buf, NULL) > d) /* not all digits that tell it apart */
-        (void)snprintf(buf, GCD_NUMBER_BYTES, "%.17g", d);
+    return d;
+}
+
+/* Is TEXT, near D, nearer to the half-precision number D than to its neighbours? */
+static bool is_half(double d, uint64_t bits, const char *text)
+{
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    int least = (exponent < -14 ? -14 : exponent) - 10; /* of the last bit */
+    double step = power_of_two(least - 1), v = strtod(text, NULL);
+    bool outwards = d < 0 ? v < d : v > d;
+    /* below a power of two, they are nearer */
+    if (!outwards && (bits & UINT64_C(0xfffffffffffff)) == 0 && exponent > -14)
+        step /= 2;
+    double off = v < d ? d - v : v - d, last = (d < 0 ? -d : d) / power_of_two(least);
+    /* of two that are as near, an even one */
+    return off < step || (!(off > step) && (uint64_t)last % 2 == 0);
+}
+
+/* Does TEXT read as X, which is D, in the program? */
+static bool reads_as(const struct gcd_number *x, double d, const char *text)
+{
+    double v = x->high == 4 ? (double)strtof(text, NULL) : strtod(text, NULL);
+    return x->high == 2 ? is_half(d, x->bits, text) : !(v < d || v > d);
+}
+
+/* Writes N digits, with an exponent or without: SCALE of them are before the point. */
+static void put_digits(const char *digits, int n, int scale, bool exponent, char *buf)
+{
+    int at = (int)strlen(buf), before = exponent ? 1 : scale;
+    if (before <= 0)
+        at += snprintf(buf + at, GCD_NUMBER_BYTES - (size_t)at, "0.");
+    for (int i = before < 0 ? before : 0; i < n || i < before; i++) {
+        if (before > 0 && i == before)
+            buf[at++] = '.';
+        buf[at++] = i < 0 || i >= n ? '0' : digits[i];
+    }
+    buf[at] = '\0';
+    if (exponent)
+        (void)snprintf(buf + at, GCD_NUMBER_BYTES - (size_t)at, "E%c%02d", scale > 0 ? '+' : '-',
+                       scale > 0 ? scale - 1 : 1 - scale);
+}
+
+/* The shortest text that the program reads as the same number. */
+static void put_real(const struct gcd_number *x, char *buf)
+{
+    char text[GCD_NUMBER_BYTES], digits[GCD_NUMBER_BYTES];
+    double d;
+    memcpy(&d, &x->bits, sizeof d);
+    bool negative = x->bits >> 63 != 0, huge = (x->bits >> 52 & 0x7ff) == 0x7ff;
+    if (huge && x->bits << 12 != 0) {
+        (void)snprintf(buf, GCD_NUMBER_BYTES, "NaN");
+        return;
+    }
+    (void)snprintf(buf, GCD_NUMBER_BYTES, "%s%s", negative ? "-" : "", huge ? "Infinity" : "");
+    if (huge)
+        return;
+    unsigned n = 1, most = real_digits(x->high);
+    do
+        (void)snprintf(text, sizeof text, "%.*e", (int)n - 1, d); /* "-1.25e-05" */
+    while (!reads_as(x, d, text) && ++n <= most);
+    const char *p = text + negative, *exponent = strchr(text, 'e') + 1;
+    unsigned count = 0;
+    for (; *p != 'e'; p++)
+        if (*p >= '0' && *p <= '9')
+            digits[count++] = *p;
+    int scale = x->bits << 1 == 0 ? 1 : atoi(exponent) + 1;
+    put_digits(digits, (int)count, scale, scale > (int)most || scale < -3, buf);
 }
 
 /* False: the bits are no value of the kind. */
@@ -167,7 +270,11 @@ static bool put_value(const struct gcd_number *x, char *buf)
     case GCD_NUMBER_DECIMAL:
         return put_decimal(x, buf);
     case GCD_NUMBER_REAL:
-        put_real(x->bits, buf);
+        put_real(x, buf);
+        return true;
+    case GCD_NUMBER_INT128:
+    case GCD_NUMBER_UINT128:
+        put_128(x, buf);
         return true;
     default:
         return false;
@@ -222,6 +329,8 @@ const char *gcd_number_kind_name(const struct gcd_number *x)
         [GCD_NUMBER_TIME] = "time",
         [GCD_NUMBER_GUID] = "guid",
         [GCD_NUMBER_DECIMAL] = "decimal",
+        [GCD_NUMBER_INT128] = "integer",
+        [GCD_NUMBER_UINT128] = "integer",
         [GCD_NUMBER_NULL] = "null",
         [GCD_NUMBER_REFERENCE] = "object",
         [GCD_NUMBER_OTHER] = "struct",

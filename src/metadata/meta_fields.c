@@ -167,8 +167,11 @@ static void read_type(struct gcd_metadata *m, struct gcd_cur *c, struct gcd_inst
     if (f->element_type == ELEMENT_VAR)
         f->parameter = gcd_cur_compressed(c);
     else if (f->element_type == ELEMENT_VALUETYPE && gcd_cur_left(c) > 0 &&
-             gcd_cur_compressed(c) == 1) /* the number of arguments: it is generic */
+             gcd_cur_compressed(c) == 1) { /* the number of arguments: it is generic */
         f->argument_type = meta_element_type(m, c, &f->argument_token);
+        if (f->argument_type == ELEMENT_VAR)
+            f->parameter = gcd_cur_compressed(c);
+    }
 }
 
 gcd_status gcd_metadata_next_field(struct gcd_metadata *m, uint32_t token,

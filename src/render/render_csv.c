@@ -1,20 +1,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/text/spreadsheet.h>
+
 #include "render/render.h"
 #include "render/render_cells.h"
 #include "term/term.h"
 
 void render_csv_text(const char *s, FILE *to)
 {
-    const char *first = s + strspn(s, " ");
-    putc('"', to);
-    if (*s == '\'' || (*first != '\0' && strchr("=+-@\t\r\n", *first) != NULL))
-        putc('\'', to);
+    fputs(gcd_is_formula(s) ? "\"'" : "\"", to);
     while (*s != '\0') {
+        bool line = *s == '\n' || *s == '\t' || (s[0] == '\r' && s[1] == '\n');
         if (*s == '"')
             putc('"', to);
-        s += cli_print_char(to, s);
+        if (line) /* of several lines; no terminal obeys more */
+            putc(*s++, to);
+        else
+            s += cli_print_char(to, s);
     }
     putc('"', to);
 }

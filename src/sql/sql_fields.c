@@ -128,7 +128,7 @@ static void put_real(sqlite3_context *to, const struct gcd_number *x)
         sqlite3_result_double(to, d);
     } else if (x->kind == GCD_NUMBER_UNSIGNED && x->bits > INT64_MAX) {
         sqlite3_result_double(to, (double)x->bits);
-    } else if (x->kind == GCD_NUMBER_DECIMAL) { /* the nearest one */
+    } else if (x->kind >= GCD_NUMBER_DECIMAL && x->kind < GCD_NUMBER_NULL) { /* the nearest one */
         sqlite3_result_double(to, strtod(gcd_number_text(x, buf), NULL));
     }
 }

@@ -29,6 +29,8 @@ uint32_t value_form_bytes(enum value_form form, uint32_t element, uint32_t *ret_
         [FORM_TIME_SPAN] = { 8, 8 }, [FORM_DATE] = { 4, 4 },
         [FORM_TIME] = { 8, 8 },      [FORM_GUID] = { 16, 4 },
         [FORM_DECIMAL] = { 16, 8 },  [FORM_DATE_TIME_OFFSET] = { 16, 8 },
+        [FORM_INT128] = { 16, 16 },  [FORM_UINT128] = { 16, 16 },
+        [FORM_HALF] = { 2, 2 },
     };
     uint32_t number = form == FORM_NUMBER ? value_number_bytes(element) : 0;
     *ret_alignment = number != 0 ? number : structs[form].alignment;

@@ -29,6 +29,9 @@ enum value_form {
     FORM_TIME,
     FORM_GUID,
     FORM_DECIMAL,
+    FORM_INT128,
+    FORM_UINT128,
+    FORM_HALF,
     VALUE_FORMS
 };
 

@@ -4,6 +4,7 @@ import ctypes
 import io
 import json
 import os
+import re
 import stat
 import shutil
 import subprocess
@@ -320,8 +321,10 @@ class Names(NamesTest):
         report = self.done("report", "evil", "--names=raw", "--csv").text
         texts += [row["type"] for row in csv.DictReader(io.StringIO(report, newline=""))]
         self.assertGreaterEqual(len(texts), 2 * len(FORMULAS))
+        self.assertIn("-1.1", texts)
         for text in texts:
-            self.assertNotIn(text.lstrip(" ")[:1], tuple("=+-@\t\r\n"), text)
+            if not re.fullmatch(r"-[0-9]+(\.[0-9]+)?", text):               # numbers stay numbers
+                self.assertNotIn(text.lstrip(" ")[:1], tuple("=+-@\t\r\n"), text)
 
 
 EVIL = "e\x1b]0;x\x07\x9b31m\u009b1m" + BIDI

@@ -317,15 +317,15 @@ static void fields_are_read_of_rows(void **state)
     assert_string_equal(gcd_number_text(&x, buf), "Failed");
     assert_int_equal(gcd_image_number(n, boxed, &x), GCD_END);
     assert_int_equal(gcd_image_number(n, order + 8, &x), GCD_END);
-    assert_int_equal(gcd_image_field_count(n, order), 12);
+    assert_int_equal(gcd_image_field_count(n, order), 15);
     assert_string_equal(gcd_image_field(n, order, 1).name, "State");
     struct gcd_image_field customer = gcd_image_field(n, order, 2);
     assert_true(customer.known && customer.number.kind == GCD_NUMBER_REFERENCE);
     assert_true(customer.number.bits == order + 64);
     assert_int_equal(gcd_image_field(n, order + 3 * 64, 2).number.bits, 0);
     assert_int_equal(gcd_image_field(n, order, 3).number.kind, GCD_NUMBER_OTHER);
-    assert_int_equal(gcd_image_field(n, order, 11).number.kind, GCD_NUMBER_REAL);
-    assert_int_equal(gcd_image_field(n, order - 3 * 64, 11).number.kind, GCD_NUMBER_NULL);
+    assert_int_equal(gcd_image_field(n, order, 14).number.kind, GCD_NUMBER_REAL);
+    assert_int_equal(gcd_image_field(n, order - 3 * 64, 14).number.kind, GCD_NUMBER_NULL);
     assert_int_equal(gcd_image_boxed(n, order, &x), GCD_END);
     assert_int_equal(gcd_image_boxed(n, boxed, &x), GCD_OK);
     assert_string_equal(gcd_number_text(&x, buf), "Read | Write");

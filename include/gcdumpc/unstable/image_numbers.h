@@ -29,7 +29,8 @@ enum gcd_number_kind {
     GCD_NUMBER_CHAR,
     GCD_NUMBER_SIGNED,
     GCD_NUMBER_UNSIGNED,
-    GCD_NUMBER_REAL,             /* BITS is a double */
+    GCD_NUMBER_REAL,             /* BITS is a double; HIGH: the bytes that the program has for it
+                                    if they are fewer: 4, 2 */
     GCD_NUMBER_DATE_TIME,        /* ticks of 100 ns since the year 1, and DateTimeKind in the two
                                     highest bits */
     GCD_NUMBER_DATE_TIME_OFFSET, /* the same in UTC; HIGH: the offset in minutes */
@@ -38,9 +39,11 @@ enum gcd_number_kind {
     GCD_NUMBER_TIME,             /* ticks since midnight */
     GCD_NUMBER_GUID,             /* its 16 bytes: BITS, HIGH */
     GCD_NUMBER_DECIMAL,          /* 96 bits, then a word with sign and scale */
-    GCD_NUMBER_NULL,             /* a nullable without value */
-    GCD_NUMBER_REFERENCE,        /* of gcd_image_field: the address of an object, 0 = null */
-    GCD_NUMBER_OTHER             /* of gcd_image_field: another value type */
+    GCD_NUMBER_INT128,           /* BITS are the lower 64 bits */
+    GCD_NUMBER_UINT128,
+    GCD_NUMBER_NULL,      /* a nullable without value */
+    GCD_NUMBER_REFERENCE, /* of gcd_image_field: the address of an object, 0 = null */
+    GCD_NUMBER_OTHER      /* of gcd_image_field: another value type */
 };
 
 struct gcd_number {
@@ -117,7 +120,8 @@ GCD_MUST_CHECK gcd_status gcd_dump_keep_numbers(struct gcd_dump *d, struct gcd_i
                                                 const struct gcd_context *context,
                                                 struct gcd_error *err);
 
-/* X for people, in BUF: "Failed", "-1", "true", "'x'", "0.5", "2026-11-28 12:00:00Z", "1.50". */
+/* X for people, in BUF, numbers as .NET writes them without a culture: "Failed", "-1", "true",
+ * "'x'", "0.5", "1E-05", "NaN", "2026-11-28 12:00:00Z", "1.50". */
 #define GCD_NUMBER_BYTES 64u
 const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTES]);
 /* What X is, for programs: "bool", "char", "integer", "real", "enum", "datetime", "datetimeoffset",

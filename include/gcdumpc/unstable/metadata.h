@@ -220,8 +220,9 @@ struct gcd_instance_field {
     /* of a generic value type with one argument, that argument; else 0 */
     uint8_t argument_type;
     uint32_t argument_token;
-    uint32_t parameter; /* if the element type is a type parameter, its number */
-    const char *name;   /* as in the metadata; valid until the next call on M */
+    /* if the element type, or the type of the argument, is a type parameter, its number */
+    uint32_t parameter;
+    const char *name; /* as in the metadata; valid until the next call on M */
 };
 
 /* The next instance field of type TOKEN after F->token.  GCD_END after the last. */

@@ -6,6 +6,8 @@
 #include <gcdumpc/unstable/io/sink_room.h>
 #include <gcdumpc/unstable/staged_file.h>
 
+#include <gcdumpc/unstable/text/spreadsheet.h>
+
 #include "base/dec.h"
 #include "base/error.h"
 #include "base/hex.h"
@@ -23,21 +25,9 @@ struct csv {
     uint64_t done, total; /* rows */
 };
 
-/*
- * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An
- * existing apostrophe also counts, so that readers can always remove one.
- */
-static bool needs_guard(const char *s)
-{
-    if (s[0] == '\'')
-        return true;
-    s += strspn(s, " ");
-    return s[0] != '\0' && strchr("=+-@\t\r\n", s[0]) != NULL;
-}
-
 static void put_text(struct gcd_sink *out, const char *s)
 {
-    gcd_sink_text(out, needs_guard(s) ? "\"'" : "\"");
+    gcd_sink_text(out, gcd_is_formula(s) ? "\"'" : "\"");
     for (;;) {
         size_t n = strcspn(s, "\"");
         write_shown(out, s, n);

@@ -28,6 +28,11 @@ sealed class Box<T>(T content)
     public T Content = content;
 }
 
+sealed class Maybe<T>(T? content) where T : struct
+{
+    public T? Content = content;
+}
+
 sealed class Order : Document
 {
     public int Id { get; set; }
@@ -42,6 +47,9 @@ sealed class Order : Document
     public ulong Large;
     public float Rate;
     public double Weight;
+    public Half Narrow;
+    public Int128 Huge;
+    public UInt128 Immense;
     public nint Handle;
     public TimeSpan Took;
     public DateTimeOffset Made;
@@ -58,6 +66,8 @@ sealed class Order : Document
     public bool? MaybeDone;
     public DayOfWeek? MaybeDay;
     public TimeOnly? MaybeNoon;
+    public Half? MaybeNarrow;
+    public Int128? MaybeHuge;
     public Money Total;                 // is not read
     public string? Customer;
     public object? Tag;                 // a boxed value
@@ -65,6 +75,11 @@ sealed class Order : Document
     public Box<State>? BoxedState;
     public Box<int>? BoxedInt;
     public Box<Guid>? BoxedKey;
+    public Box<int?>? BoxedMaybe;
+    public Box<Rights?>? BoxedRights;
+    public Box<Int128>? BoxedHuge;
+    public Box<Half>? BoxedNarrow;
+    public Maybe<int>? OwnMaybe;        // its field is a nullable of its type parameter
     public Order? Next;
 
     static DateTime Date(Random r) => new(r.NextInt64(DateTime.MaxValue.Ticks + 1) / (r.Next(2) == 0 ? 1 : 10_000_000) * (r.Next(2) == 0 ? 1 : 1), (DateTimeKind)r.Next(3));
@@ -86,6 +101,15 @@ sealed class Order : Document
 
     static Rights NewRights(Random r) => (Rights)(r.Next(4) == 0 ? r.NextInt64() : r.Next(16)) | (r.Next(8) == 0 ? Rights.Owner : 0) | (r.Next(8) == 0 ? Rights.Odd : 0);
 
+    // Numbers of all sizes, those that are none, and those whose shortest text is short.
+    static double Double(Random r) => r.Next(8) switch { 0 => BitConverter.Int64BitsToDouble((long)r.Next(0x7fe, 0x801) << 52 | (long)r.Next(2)), 1 => -0.0, 2 => r.Next(1000) / 10.0, 3 => Math.Pow(10, r.Next(-20, 20)), 4 => r.NextDouble(), _ => BitConverter.Int64BitsToDouble(r.NextInt64(long.MinValue, long.MaxValue)) };
+
+    static float Single(Random r) => r.Next(8) switch { 0 => BitConverter.Int32BitsToSingle(r.Next(0xfe, 0x101) << 23 | r.Next(2)), 1 => -0.0f, 2 => r.Next(1000) / 10.0f, 3 => MathF.Pow(10, r.Next(-20, 20)), 4 => r.NextSingle(), _ => BitConverter.Int32BitsToSingle(r.Next(int.MinValue, int.MaxValue)) };
+
+    static Half Narrowest(Random r) => BitConverter.Int16BitsToHalf((short)r.Next(short.MinValue, short.MaxValue + 1));
+
+    static Int128 Wide(Random r) => new Int128((ulong)r.NextInt64(long.MinValue, long.MaxValue), (ulong)r.NextInt64(long.MinValue, long.MaxValue)) >> r.Next(128);
+
     public static Order Make(int id, Random r)
     {
         bool Some() => r.Next(3) > 0;
@@ -93,7 +117,10 @@ sealed class Order : Document
         {
             Id = id * (r.Next(2) * 2 - 1), Due = Date(r), Version = r.NextInt64(long.MinValue, long.MaxValue), State = (State)(r.Next(4) == 3 ? 200 : r.Next(4)), Rights = NewRights(r),
             Level = (Level)(r.Next(3) * 5 - 5), Day = (DayOfWeek)r.Next(8), Done = Some(), Sign = (char)r.Next(33, 127), Tiny = (sbyte)r.Next(-128, 128), Small = (ushort)r.Next(65536),
-            Large = (ulong)r.NextInt64(long.MinValue, long.MaxValue), Rate = r.NextSingle() * 1000, Weight = r.NextDouble() * 1e10, Handle = (nint)r.NextInt64(), Took = new(r.NextInt64(long.MinValue, long.MaxValue) / (Some() ? 1000 : 1)),
+            Large = (ulong)r.NextInt64(long.MinValue, long.MaxValue), Rate = Single(r), Weight = Double(r), Narrow = Narrowest(r), Huge = Wide(r), Immense = (UInt128)Wide(r),
+            MaybeNarrow = Some() ? Narrowest(r) : null, MaybeHuge = Some() ? Wide(r) : null,
+            BoxedMaybe = new(Some() ? id : null), BoxedRights = new(Some() ? NewRights(r) : null), BoxedHuge = new(Wide(r)), BoxedNarrow = new(Narrowest(r)), OwnMaybe = new(Some() ? -id : null),
+            Handle = (nint)r.NextInt64(), Took = new(r.NextInt64(long.MinValue, long.MaxValue) / (Some() ? 1000 : 1)),
             Made = Offset(r), Birthday = DateOnly.FromDateTime(Date(r)), Noon = TimeOnly.FromDateTime(Date(r)), Key = NewKey(r), Price = Decimal(r),
             MaybeInt = Some() ? r.Next() : null, MaybeState = Some() ? State.Failed : null, MaybeDue = Some() ? Date(r) : null, MaybeMade = Some() ? Offset(r) : null, MaybeKey = Some() ? NewKey(r) : null,
             MaybePrice = Some() ? Decimal(r) : null, MaybeDone = Some() ? Some() : null, MaybeDay = Some() ? DayOfWeek.Friday : null, MaybeNoon = Some() ? TimeOnly.FromDateTime(Date(r)) : null,
@@ -120,7 +147,6 @@ sealed class Order : Document
             bool b => b ? "true" : "false",
             char x => $"'{x}'",
             string s => $"\"{s}\"",
-            float f => ((double)f).ToString("R", c),
             IFormattable f => f.ToString(null, c),
             _ => "?",
         };
@@ -134,9 +160,9 @@ sealed class Order : Document
         {
             var value = field.GetValue(this);
             var name = field.Name.StartsWith('<') ? field.Name[1..field.Name.IndexOf('>')] : field.Name;
-            var content = value?.GetType().GetField("Content")?.GetValue(value);
+            var content = value?.GetType().GetField("Content");
             if (value is not (Order or Money))
-                to.Write($"\t{name}={Text(content ?? value)}");
+                to.Write($"\t{name}={Text(content != null ? content.GetValue(value) : value)}");
         }
         to.WriteLine();
     }

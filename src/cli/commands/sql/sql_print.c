@@ -56,6 +56,22 @@ static char *cell_text(const struct gcd_sql_value *v)
 
 /* ---- a table ---- */
 
+/* The text of V in one line: ends of lines and tabs as source code has them.  To be freed. */
+static char *line_text(const struct gcd_sql_value *v)
+{
+    char *text = v->bytes < SIZE_MAX / 4 ? malloc(2 * v->bytes + 1) : NULL, *at = text;
+    for (size_t i = 0; i < v->bytes && text != NULL; i++) {
+        static const char escaped[] = "\n\t\r", letters[] = "ntr0";
+        const char *e = memchr(escaped, v->text[i], sizeof escaped); /* also a NUL */
+        if (e != NULL)
+            *at++ = '\\';
+        *at++ = e != NULL ? letters[e - escaped] : v->text[i];
+    }
+    if (text != NULL)
+        *at = '\0';
+    return text;
+}
+
 /* Adds the row of Q to A: numbers are to the right, and a column with any text to the left. */
 static bool add_row(const struct gcd_sql_query *q, struct answer *a)
 {
@@ -67,7 +83,7 @@ static bool add_row(const struct gcd_sql_query *q, struct answer *a)
         const char *text = number_text(&v, buf);
         if (text == NULL && v.kind != GCD_SQL_NULL) {
             a->own_columns[i].kind = ANSWER_TEXT;
-            text = copy = cell_text(&v);
+            text = copy = v.kind == GCD_SQL_TEXT ? line_text(&v) : cell_text(&v);
             ok = ok && copy != NULL;
         }
         a->next = i; /* names of columns can be equal */
