@@ -30,7 +30,8 @@ def createdump(test, target, name, *options):
 
 
 def without_modules(core):
-    """Removes the memory of mapped assemblies from the file CORE, as gcore and the kernel leave it out."""
+    """Removes the memory of mapped assemblies from the file CORE, as gcore and the kernel leave it out.  What is mapped from further back in a file
+    can be written to, and they keep it."""
     with open(core, "r+b") as f:
         data = f.read()
         off, n = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
@@ -44,7 +45,8 @@ def without_modules(core):
                 if note == 0x46494C45:                           # NT_FILE
                     count = struct.unpack_from("<Q", data, at)[0]
                     paths = data[at + 16 + 24 * count:at + content].split(b"\0")
-                    mapped += [struct.unpack_from("<QQ", data, at + 16 + 24 * i) for i in range(count) if paths[i].endswith(b".dll")]
+                    ranges = [struct.unpack_from("<QQQ", data, at + 16 + 24 * i) for i in range(count)]
+                    mapped += [(start, end) for i, (start, end, page) in enumerate(ranges) if paths[i].endswith(b".dll") and page == 0]
                 at += (content + 3) // 4 * 4
         removed = 0
         for header, kind, _, _, address, _, size in headers:
@@ -92,9 +94,11 @@ class Core(LiveTest):
         for runtime in RUNTIMES if ALL else (own_runtime(),):
             with self.subTest(runtime), Process(program=need(heaplab, runtime)) as target:
                 core = self.createdump(target, "gcore.core", "--withheap")
-                whole = self.gcdumpc("report", core, "--no-modules").stdout
+                whole, stacks = self.gcdumpc("report", core, "--no-modules").stdout, self.stacks(core, "--no-modules")
                 self.assertGreater(without_modules(core), 3)
                 self.assertEqual(self.gcdumpc("report", core).stdout, whole)
+                self.assertEqual(self.stacks(core), stacks)
+                self.assertIn("HeapLab.Frames.SleepHoldingObject", stacks)
                 unnamed = self.gcdumpc("report", core, "--no-modules", status=3)         # names: of assemblies made in memory
                 self.assertRegex(unnamed.stderr, "no static variables were recorded")
                 self.assertNotIn("HeapLab.Node", unnamed.stdout)
@@ -108,7 +112,28 @@ class Core(LiveTest):
                 other = next(r for r in RUNTIMES if r != runtime)
                 shutil.copy(os.path.join(os.path.dirname(need(heaplab, other)), "System.Collections.dll"), os.path.join(below, "HeapLab.dll"))
                 self.assertRegex(re.sub(r"\s+", " ", self.run_gcdumpc(*options).stdout), r"HeapLab\.dll \(its file is of another build\)")
+                shutil.copy(os.path.join(folder, "HeapLab.dll"), below)
+                self.check_other_code(target, core, os.path.join(os.path.dirname(need(heaplab, other)), "System.Private.CoreLib.dll"))
                 shutil.rmtree(self.path("root"))
+
+    def stacks(self, core, *options):
+        """The labels of all roots on stacks."""
+        return self.gcdumpc("sql", core, "SELECT label, count(*) FROM roots WHERE kind = 'stack' GROUP BY 1 ORDER BY 1", *options).stdout
+
+    def check_other_code(self, target, core, other):
+        """The code of another build tells nothing."""
+        with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
+            used = next(line.split()[-1] for line in f if line.rstrip().endswith("/System.Private.CoreLib.dll"))
+        options = ("--sysroot", self.path("root"))
+        query = ("sql", core, "SELECT label FROM roots WHERE kind = 'stack'", *options)
+        no_code = r"the methods of some calls on stacks: the image has no code of /\S+/System\.\S+\.dll\n"
+        self.assertRegex(self.run_gcdumpc("info", core, *options).stdout, no_code)
+        os.makedirs(self.path("root") + os.path.dirname(used))
+        for file, known in (other, False), (used, True):
+            shutil.copy(file, self.path("root") + used)
+            stacks = self.run_gcdumpc(*query).stdout
+            self.assertEqual(" in System." in stacks, known, stacks)
+            self.assertEqual("HeapLab.Frames.SleepHoldingObject" in stacks, known, stacks)
 
     def core_of_the_kernel(self, target):
         """Quits TARGET.  The kernel leaves out what mapped files have, too."""
@@ -139,6 +164,8 @@ class Core(LiveTest):
                 self.assertEqual([], list(check_counts.check_types(counts, report, False)))
                 self.assertRegex(self.gcdumpc("retained", core, "--by-field").stdout, r" 4999  HeapLab\.Node\.Next\n")
                 self.assertRegex(self.gcdumpc("retained", core, "--type", "HeapLab.Extra", "--by", "Number", "--show-values").stdout, r" 1 +32  7\n")
+                threads = self.gcdumpc("sql", core, "SELECT DISTINCT name, label FROM roots WHERE kind = 'stack'").stdout
+                check_stacks(self, target, threads, str(target.pid))
                 # the runtime's file: absent, of another build, elsewhere
                 below, other = self.path("root"), need(heaplab, next(r for r in RUNTIMES if r not in (runtime, own_runtime())))
                 lacks = rf"it leaves out memory of the file {re.escape(library)} \(build id [0-9a-f]{{40}}\), which is the runtime; --sysroot"

@@ -9,7 +9,8 @@
  *     clr_roots.c     handles, finalizer queue, thread-static variables
  *     clr_stacks.c    stacks: words, and the frames of calls
  *     clr_frames.c    the methods of these calls;
- *     clr_precompiled.c  those whose code was compiled beforehand
+ *     clr_precompiled.c  those whose code was compiled beforehand;
+ *     clr_code_files.c  that code, from files, if the image leaves it out
  *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
@@ -179,6 +180,7 @@ struct clr_gaps {
     uint64_t unread_tables;              /* handle tables */
     uint64_t unread_threads, unread_modules;
     uint64_t unread_assemblies; /* of which no object was met */
+    bool unread_code;           /* of calls */
     bool no_assembly_list;      /* such assemblies cannot be found, */
     bool too_many_lists;        /* because too much of the image looks like their list */
     bool collecting;            /* a garbage collection was under way */
@@ -238,8 +240,14 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct clr_frame *frames; /* after clr_tell_frames those that hold something */
     size_t frame_count, frame_cap;
-    uint32_t method_lookups; /* clr_precompiled.c */
-    uint32_t gap_words;      /* that were looked at for hidden calls */
+    uint32_t method_lookups;            /* clr_precompiled.c */
+    struct gcd_module_file *code_files; /* open: clr_code_files.c */
+    size_t code_file_count, code_file_cap;
+    uint32_t code_tried;      /* files that were looked for, */
+    uint64_t code_compared;   /* bytes of them */
+    const char *missing_code; /* the first one that was not found, or NULL */
+    gcd_status code_st;       /* not GCD_OK: why that failed */
+    uint32_t gap_words;       /* that were looked at for hidden calls */
     struct clr_thread *threads;
     size_t thread_count, thread_cap;
     size_t next_thread, thread_statics; /* clr_roots.c; how many of them have such a root */
@@ -353,6 +361,17 @@ gcd_status clr_find_methods(struct clr *c, struct gcd_error *err);
  * pointer, "lea rbp, [rsp + n]", or else how large its frame is.  Nothing if the image lacks the
  * code. */
 void clr_read_prolog(struct clr *c, uint64_t begin, struct clr_frame *f);
+/* What the runtime notes about the precompiled code of an assembly: addresses of its image, of the
+ * table of COUNT functions and of the header of ReadyToRun. */
+struct clr_code {
+    uint64_t base, table, header;
+    uint32_t count;
+};
+#define CLR_READY_TO_RUN UINT32_C(0x00525452) /* "RTR" */
+/* clr_code_files.c: the image may leave out CODE, such as that at ADDRESS.  From here on it has the
+ * memory of the file, if that is found; a failure is in CODE_ST. */
+void clr_need_code(struct clr *c, uint64_t address, const struct clr_code *code);
+void clr_code_files_close(struct clr *c);
 /* clr_precompiled.c: finds the method of F in SECTION, a range of code of a ReadyToRun image. */
 void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f);
 /* Then, the frame that W belongs to, of clr.frames, if that one is of its thread. */

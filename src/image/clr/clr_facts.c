@@ -101,6 +101,15 @@ static void put_assemblies(const struct clr *c, char *to, size_t cap)
                        one ? "" : "s", n, one ? "y" : "ies", one ? "it" : "them");
 }
 
+/* Precompiled code is read from files if the image leaves it out (clr_code_files.c). */
+static void put_code(const struct clr *c, char *to, size_t cap)
+{
+    if (c->gaps.unread_code && c->missing_code != NULL)
+        (void)snprintf(to, cap,
+                       "the methods of some calls on stacks: the image has no code of %s\n",
+                       c->missing_code);
+}
+
 gcd_status clr_find_facts(struct clr *c, struct gcd_error *err)
 {
     char text[TEXT_BYTES] = "";
@@ -117,5 +126,7 @@ gcd_status clr_find_facts(struct clr *c, struct gcd_error *err)
         put_modules(c, text, sizeof text / 2);
     size_t n = strlen(text);
     put_assemblies(c, text + n, sizeof text - n);
+    n = strlen(text);
+    put_code(c, text + n, sizeof text - n);
     return keep_text(c, text, &c->gap_text, err);
 }

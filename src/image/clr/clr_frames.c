@@ -278,7 +278,7 @@ static gcd_status keep_compiled(struct clr *c, struct kept *k, uint32_t *ret_pla
         is_linked = is_linked && (f.code == 0 || f.next != CLR_NONE);
         ret_places[i] = (uint32_t)(k->count - (last != NULL && last->thread == f.thread));
     }
-    return GCD_OK;
+    return c->code_st == GCD_OK ? GCD_OK : gcd_fail(err, c->code_st, "cannot read code");
 }
 
 static void take(struct clr *c, struct kept *k)

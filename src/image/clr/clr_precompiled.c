@@ -14,9 +14,8 @@
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
 
-#define SIGNATURE      UINT32_C(0x00525452) /* "RTR" */
-#define LINEAR_MAX     10u                  /* functions that are searched one by one */
-#define HANDLERS       1024u                /* of one method, at most */
+#define LINEAR_MAX     10u   /* functions that are searched one by one */
+#define HANDLERS       1024u /* of one method, at most */
 #define BUCKET_BYTES   64u
 #define SLOTS          4u /* of a bucket: keys, then values */
 #define FUNCTION_BYTES 12u
@@ -142,12 +141,17 @@ void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f)
     uint64_t module = image_u64(c->image, section + SECTION_MODULE);
     uint64_t info = image_u64(c->image, module + c->layout.module_precompiled);
     uint64_t table = image_u64(c->image, info + INFO_FUNCTIONS);
+    uint64_t header = image_u64(c->image, info + INFO_HEADER);
     uint32_t n = image_u32(c->image, info + INFO_FUNCTION_COUNT), i;
     /* cold parts of methods lie elsewhere: no published build has any */
     if (c->layout.precompiled_map == 0 || info == 0 || n == 0 || f->code - 1 - base > UINT32_MAX ||
         image_u64(c->image, info + INFO_MODULE) != module ||
-        image_u32(c->image, image_u64(c->image, info + INFO_HEADER)) != SIGNATURE ||
-        image_u32(c->image, info + INFO_COLD_COUNT) != 0 ||
+        image_u32(c->image, info + INFO_COLD_COUNT) != 0)
+        return;
+    clr_need_code(c, f->code - 1,
+                  &(struct clr_code){ .base = base, .table = table, .header = header, .count = n });
+    c->gaps.unread_code = c->gaps.unread_code || image_available(c->image, header) == 0;
+    if (image_u32(c->image, header) != CLR_READY_TO_RUN ||
         !find_function(c, table, n, (uint32_t)(f->code - 1 - base), &i))
         return;
     uint64_t whole = image_u64(c->image, info + INFO_COMPOSITE);

@@ -231,6 +231,7 @@ gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context
 void clr_close(struct clr *c)
 {
     clr_forget_regions(c);
+    clr_code_files_close(c);
     gcd_mem_free(&c->alloc, c->types, c->type_cap * sizeof *c->types);
     gcd_mem_free(&c->alloc, c->series, c->series_cap * sizeof *c->series);
     gcd_mem_free(&c->alloc, c->groups, c->group_cap * sizeof *c->groups);

@@ -45,6 +45,8 @@ static const struct image_segment *segment_at(const struct image *m, uint64_t ad
 gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
                              struct gcd_error *err)
 {
+    if (m->overlay_count == OVERLAYS_MAX)
+        return GCD_OK;
     if (!gcd_vec_reserve(&m->alloc, &m->overlays, &m->overlay_cap, m->overlay_count + 1,
                          sizeof *m->overlays, OVERLAYS_MAX))
         return gcd_fail_nomem(err, "reading the files of a core file");

@@ -46,6 +46,7 @@ struct image_mapping {
     uint64_t start, end;
     uint64_t file_off; /* bytes */
     const char *path;  /* UTF-8 */
+    bool tried;        /* its file was looked for (clr_code_files.c) */
 };
 
 struct image_thread {
@@ -87,7 +88,7 @@ gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_al
 void image_done(struct image *m);
 
 /* Memory without a segment comes from there, after image_order_overlays, which also forgets the
- * pages read before.  GCD_E_NOMEM. */
+ * pages read before.  What is more than an image can need is left out.  GCD_E_NOMEM. */
 gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
                              struct gcd_error *err);
 gcd_status image_order_overlays(struct image *m, struct gcd_error *err);
