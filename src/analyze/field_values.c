@@ -16,13 +16,18 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "grouping objects by a field"
-#define NAMES_BYTES 300u                /* of fields in a message */
-#define SLOT_NUMBER (GCD_SLOT_NONE - 1) /* perhaps the field is a number */
+#define NAMES_BYTES 300u /* of fields in a message */
+/* Instead of the number of a slot: */
+#define SLOT_NUMBER (GCD_SLOT_NONE - 1) /* the field is a number */
+#define SLOT_MEMORY (GCD_SLOT_NONE - 2) /* it is a reference, which only memory tells */
+#define SLOT_STRUCT (GCD_SLOT_NONE - 3)
+#define SLOT_ASK    (GCD_SLOT_NONE - 4) /* perhaps it is a number: each object says it */
 
 struct gcd_field_values {
     struct gcd_alloc alloc;
     struct gcd_field_value *items; /* [count] */
     size_t count, cap;
+    uint64_t without;
 };
 
 /* What is needed only while they are found. */
@@ -113,14 +118,28 @@ static gcd_status not_found(const struct grouping *w, struct gcd_error *err)
                     names);
 }
 
+/* Where the objects of TYPE have the field. */
+static uint32_t place_of(const struct grouping *w, uint32_t type)
+{
+    enum gcd_number_kind kind = GCD_NUMBER_OTHER;
+    uint64_t table = gcd_graph_summary(w->g)->types[type].id;
+    gcd_status st = GCD_E_NOT_FOUND;
+    uint32_t slot = slot_of(w, type);
+    if (w->of->numbers != NULL)
+        st = gcd_image_field_kind(w->of->numbers, table, &kind);
+    if (st == GCD_OK && kind != GCD_NUMBER_REFERENCE)
+        return kind == GCD_NUMBER_OTHER ? SLOT_STRUCT : SLOT_NUMBER;
+    if (slot != GCD_SLOT_NONE || w->of->numbers == NULL || st == GCD_END)
+        return slot;
+    return st == GCD_OK ? SLOT_MEMORY : SLOT_ASK;
+}
+
 static bool choose(struct grouping *w)
 {
     bool found = false;
     for (uint32_t t = 0; t < w->types; t++) {
-        w->slots[t] = w->of->types[t] != 0 ? slot_of(w, t) : GCD_SLOT_NONE;
-        found |= w->slots[t] != GCD_SLOT_NONE;
-        if (w->of->types[t] != 0 && w->slots[t] == GCD_SLOT_NONE && w->of->numbers != NULL)
-            w->slots[t] = SLOT_NUMBER;
+        w->slots[t] = w->of->types[t] != 0 ? place_of(w, t) : GCD_SLOT_NONE;
+        found |= w->slots[t] < SLOT_ASK;
     }
     return found;
 }
@@ -192,7 +211,7 @@ static uint32_t number_of(struct grouping *w, const struct gcd_number *x)
                                   : half;
 }
 
-/* The value of a field that is no reference.  GCD_END: the type has no such field. */
+/* The value of a field that is no reference.  GCD_END: nothing is known of the object. */
 static gcd_status number_value(struct grouping *w, uint32_t node, struct gcd_field_value *ret,
                                struct gcd_error *err)
 {
@@ -234,12 +253,21 @@ static gcd_status add(struct grouping *w, uint32_t i, struct gcd_error *err)
 {
     const struct preorder_object *o = &w->order->objects[i];
     struct gcd_field_value model = { .kind = GCD_FIELD_NUMBER };
-    if (w->slots[o->type] == SLOT_NUMBER) {
+    uint32_t slot = w->slots[o->type];
+    if (slot == SLOT_NUMBER || slot == SLOT_ASK) {
         gcd_status st = number_value(w, o->node, &model, err);
-        if (st != GCD_OK)
-            return st == GCD_END ? GCD_OK : st;
+        if (st == GCD_END && slot == SLOT_ASK) {
+            w->ret->without++;
+            return GCD_OK;
+        }
+        if (st != GCD_OK && st != GCD_END)
+            return st;
+        if (st == GCD_END)
+            model.kind = GCD_FIELD_UNTOLD;
+    } else if (slot == SLOT_STRUCT) {
+        model.kind = GCD_FIELD_STRUCT;
     } else {
-        model = value_of(w, o->node, w->slots[o->type]);
+        model = slot == SLOT_MEMORY ? value_in_memory(w, o->node) : value_of(w, o->node, slot);
         if (model.kind == GCD_FIELD_NUMBER &&
             (model.value = number_of(w, &model.number)) == GCD_IDMAP_NONE)
             return gcd_fail_nomem(err, DOING);
@@ -286,8 +314,11 @@ static gcd_status group(struct grouping *w, struct gcd_error *err)
     for (uint32_t i = 0; i < w->order->count; i++) {
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->of->context.cancel, err));
-        if (w->slots[w->order->objects[i].type] != GCD_SLOT_NONE)
+        uint32_t type = w->order->objects[i].type;
+        if (w->slots[type] != GCD_SLOT_NONE)
             GCD_TRY(add(w, i, err));
+        else
+            w->ret->without += w->of->types[type] != 0;
     }
     if (!found && w->ret->count == 0)
         return not_found(w, err);
@@ -341,6 +372,11 @@ void gcd_field_values_free(struct gcd_field_values *v)
 size_t gcd_field_values_count(const struct gcd_field_values *v)
 {
     return v->count;
+}
+
+uint64_t gcd_field_values_without(const struct gcd_field_values *v)
+{
+    return v->without;
 }
 
 const struct gcd_field_value *gcd_field_values_at(const struct gcd_field_values *v, size_t i)

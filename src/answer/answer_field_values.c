@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/field_values.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -9,6 +10,8 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/ovf.h"
+
+#define FIELD_BYTES 1024u /* of a name that may be that of a backing field */
 
 static const struct answer_column columns[] = {
     COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
@@ -31,11 +34,10 @@ const struct answer_shape answer_field_values_shape = ANSWER_SHAPE(columns);
 
 static const char *const of_texts[] = { "text", "cut", "masked" };
 static const char *const of_numbers[] = { "number", "name" };
-static const char *const kinds[] = { [GCD_FIELD_TEXT] = "string",
-                                     [GCD_FIELD_TYPE] = "object",
-                                     [GCD_FIELD_NUMBER] = "number",
-                                     [GCD_FIELD_NULL] = "null",
-                                     [GCD_FIELD_UNTOLD] = "unknown" };
+static const char *const kinds[] = {
+    [GCD_FIELD_TEXT] = "string", [GCD_FIELD_TYPE] = "object",   [GCD_FIELD_NUMBER] = "number",
+    [GCD_FIELD_NULL] = "null",   [GCD_FIELD_STRUCT] = "struct", [GCD_FIELD_UNTOLD] = "unknown"
+};
 
 static bool is_128(const struct gcd_number *x)
 {
@@ -82,7 +84,9 @@ static void put_value(struct answer *a, const struct answer_of_heap *of,
         if (v->number.kind > GCD_NUMBER_REAL && !is_128(&v->number))
             answer_text(a, "kind", gcd_number_kind_name(&v->number));
     } else {
-        answer_format(a, "shown", "(%s)", kinds[v->kind]);
+        answer_format(a, "shown",
+                      v->kind == GCD_FIELD_STRUCT ? "(%s, whose parts are not read)" : "(%s)",
+                      kinds[v->kind]);
     }
 }
 
@@ -107,18 +111,26 @@ static void put_rows(struct answer *a, const struct answer_of_heap *of,
         put_value(a, of, view, v);
         answer_object(a, of->session, v->node);
     }
-    if (at == count || page->no_rest)
+    if (page->no_rest)
         return;
+    answer_begin_sums(a);
     for (uint64_t i = at; i < count; i++) {
         const struct gcd_field_value *v = gcd_field_values_at(values, (size_t)i);
         gcd_add_saturating(&objects, v->count);
         gcd_add_saturating(&bytes, v->bytes);
     }
-    answer_begin_sums(a);
-    answer_row(a); /* what several groups retain together is not the sum */
-    answer_count(a, "count", objects);
-    answer_count(a, "bytes", bytes);
-    answer_format(a, "shown", "(%s more value%s)", GCD_DIGITS(count - at), gcd_plural(count - at));
+    if (at < count) {
+        answer_row(a); /* what several groups retain together is not the sum */
+        answer_count(a, "count", objects);
+        answer_count(a, "bytes", bytes);
+        answer_format(a, "shown", "(%s more value%s)", GCD_DIGITS(count - at),
+                      gcd_plural(count - at));
+    }
+    if (gcd_field_values_without(values) > 0) {
+        answer_row(a);
+        answer_count(a, "count", gcd_field_values_without(values));
+        answer_text(a, "shown", "(without such a field)");
+    }
 }
 
 gcd_status answer_field_values(const struct answer_of_heap *of, const char *field,
@@ -126,12 +138,18 @@ gcd_status answer_field_values(const struct answer_of_heap *of, const char *fiel
 {
     const struct gcd_dominators *d;
     struct gcd_field_values *values = NULL;
+    size_t length = strlen(field);
+    char source[FIELD_BYTES + 1];
     gcd_status st = GCD_OK;
     struct gcd_values_view view = gcd_session_values(of->session);
     struct gcd_field_values_of which = { .context = *gcd_context_or_default(of->call),
                                          .types = of->types,
                                          .field = field };
     *ret = NULL;
+    if (length <= FIELD_BYTES) { /* "<State>k__BackingField", as reflection shows it */
+        source[gcd_field_source_name(field, length, source)] = '\0';
+        field = which.field = source;
+    }
     if (view.show == GCD_SHOW_EQUAL)
         view.values = NULL;
     which.values = view.values;

@@ -588,6 +588,25 @@ static bool is_value(const struct image_place *p)
     return p->form != FORM_OTHER && p->form != FORM_REFERENCE;
 }
 
+gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
+                                enum gcd_number_kind *ret)
+{
+    const struct image_plan *plan =
+        n->rows != NULL ? recorded_plan_of_table(n, table) : image_plan_of_table(n, table);
+    if (plan == NULL)
+        return GCD_E_NOT_FOUND;
+    if (plan->wanted == CLR_NONE)
+        return plan->lacking ? GCD_E_NOT_FOUND : GCD_END;
+    const struct image_place *p = &n->places[plan->wanted];
+    struct gcd_number x = { .kind = GCD_NUMBER_OTHER };
+    if (p->form == FORM_NUMBER)
+        x.kind = kind_of(p->element);
+    else
+        read_struct((enum value_form)p->form, &x);
+    *ret = x.kind;
+    return GCD_OK;
+}
+
 gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
     const struct image_plan *plan = image_plan_of(n, address);

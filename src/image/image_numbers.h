@@ -69,6 +69,7 @@ bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struc
 
 /* The plans of N->rows.  GCD_E_NOMEM, GCD_E_LIMIT. */
 gcd_status recorded_numbers_open(struct gcd_image_numbers *n);
+const struct image_plan *recorded_plan_of_table(const struct gcd_image_numbers *n, uint64_t table);
 const struct image_plan *recorded_plan_of(struct gcd_image_numbers *n, uint64_t address);
 /* [image_read_place] */
 bool recorded_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,

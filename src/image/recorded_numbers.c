@@ -69,6 +69,8 @@ gcd_status recorded_numbers_open(struct gcd_image_numbers *n)
         *plan = (struct image_plan){ .first = (uint32_t)n->place_count, .wanted = CLR_NONE };
         for (uint32_t i = 0; i < t->count; i++)
             open_column(n, plan, &r->columns[t->first + i]);
+        if (!gcd_idmap_put(&n->by_type, t->id, (uint32_t)n->plan_count))
+            return GCD_E_NOMEM;
     }
     return open_enums(n);
 }
@@ -86,6 +88,12 @@ static bool find_row(struct gcd_image_numbers *n, uint64_t address)
         n->row_address = address;
     }
     return n->row != NULL;
+}
+
+const struct image_plan *recorded_plan_of_table(const struct gcd_image_numbers *n, uint64_t table)
+{
+    uint32_t plan = gcd_idmap_get(&n->by_type, table);
+    return plan != GCD_IDMAP_NONE ? &n->plans[plan] : NULL;
 }
 
 const struct image_plan *recorded_plan_of(struct gcd_image_numbers *n, uint64_t address)

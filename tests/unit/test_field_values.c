@@ -15,12 +15,16 @@ static struct gcd_error err = GCD_ERROR_INIT;
 enum { ORDER, SPECIAL, OTHER, STRING, BYTES, TYPES };
 
 static const struct gcd_type types[TYPES] = {
-    { .name = "Shop.Order", .module_path = "", .layout = "o 8\n3 Tenant\n3 Note\n0 Payload" },
+    { .id = ORDER + 1,
+      .name = "Shop.Order",
+      .module_path = "",
+      .layout = "o 8\n3 Tenant\n3 Note\n0 Payload" },
     /* hides the note of its base class */
-    { .name = "Shop.Special",
+    { .id = SPECIAL + 1,
+      .name = "Shop.Special",
       .module_path = "",
       .layout = "o 8,9\n3 Tenant\n3 Note\n0 Payload\n3 Note" },
-    { .name = "Shop.Other", .module_path = "", .layout = "o 7\n3 Name" },
+    { .id = OTHER + 1, .name = "Shop.Other", .module_path = "", .layout = "o 7\n3 Name" },
     { .name = "System.String", .module_path = "", .layout = "o 3" },
     { .name = "System.Byte[]", .module_path = "", .layout = "v 5" },
 };
@@ -119,8 +123,13 @@ static gcd_status ask(const struct heap *h, const char *field, uint32_t type, bo
                                       .values = values ? h->values : NULL,
                                       .types = wanted,
                                       .field = field };
+    struct gcd_values_view view = { .values = h->values };
     *ret = NULL;
-    return gcd_field_values_new(h->graph, h->dominators, &of, ret, &err);
+    gcd_status st = gcd_image_numbers_new(&view, field, alloc, &of.numbers, &err);
+    if (st >= 0)
+        st = gcd_field_values_new(h->graph, h->dominators, &of, ret, &err);
+    gcd_image_numbers_free(of.numbers);
+    return st;
 }
 
 /* A line for each value: count, bytes, retained bytes, the value, node. */
@@ -133,9 +142,13 @@ static const char *values_of(const struct heap *h, const char *field, uint32_t t
     text[0] = '\0';
     for (size_t i = 0; i < gcd_field_values_count(v); i++) {
         const struct gcd_field_value *x = gcd_field_values_at(v, i);
-        struct gcd_text t = { .utf8 = x->kind == GCD_FIELD_TYPE   ? types[x->value].name
-                                      : x->kind == GCD_FIELD_NULL ? "null"
-                                                                  : "?" };
+        char number[GCD_NUMBER_BYTES];
+        struct gcd_text t = { .utf8 = x->kind == GCD_FIELD_TYPE     ? types[x->value].name
+                                      : x->kind == GCD_FIELD_NULL   ? "null"
+                                      : x->kind == GCD_FIELD_STRUCT ? "{}"
+                                      : x->kind == GCD_FIELD_NUMBER
+                                          ? gcd_number_text(&x->number, number)
+                                          : "?" };
         t.bytes = (uint32_t)strlen(t.utf8);
         if (x->kind == GCD_FIELD_TEXT)
             t = gcd_values_text(h->values, x->value);
@@ -144,6 +157,9 @@ static const char *values_of(const struct heap *h, const char *field, uint32_t t
                              (unsigned)x->count, (unsigned)x->bytes, (unsigned)x->retained_bytes,
                              (int)t.bytes, t.utf8, (unsigned)x->node);
     }
+    if (gcd_field_values_without(v) > 0)
+        (void)snprintf(text + used, sizeof text - used, "%u without\n",
+                       (unsigned)gcd_field_values_without(v));
     gcd_field_values_free(v);
     return text;
 }
@@ -161,7 +177,8 @@ static void test_equal_texts_are_one_value(void **state)
                                                                "1 64 64 null 8\n");
     assert_string_equal(values_of(&h, "Payload", TYPES, true), "3 192 320 null 6\n"
                                                                "3 192 192 System.Byte[] 7\n"
-                                                               "1 64 128 Shop.Order 12\n");
+                                                               "1 64 128 Shop.Order 12\n"
+                                                               "6 without\n");
     free_heap(&h);
 }
 
@@ -182,6 +199,54 @@ static void test_only_what_is_certain(void **state)
     assert_non_null(strstr(values_of(&h, "Tenant", ORDER, true), " ? "));
     /* that of 8 can only be the payload */
     assert_non_null(strstr(values_of(&h, "Tenant", ORDER, true), "1 64 64 null 8\n"));
+    free_heap(&h);
+}
+
+static void add_type(struct value_rows *r, uint32_t type, const char *const *names,
+                     const struct value_column *columns, size_t n)
+{
+    assert_int_equal(value_rows_add_type(r, types[type].id), GCD_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(value_rows_add_column(r, &columns[i], names[i], strlen(names[i])), GCD_OK);
+}
+
+/* Rows that not all orders have: with a number, a struct, and a number that hides a reference. */
+static void add_rows(struct heap *h)
+{
+    static const struct value_column columns[] = { { .form = FORM_NUMBER, .element = 5 },
+                                                   { .form = FORM_OTHER },
+                                                   { .form = FORM_REFERENCE } };
+    static const char *const of_order[] = { "Count", "Total", "Tenant" }, *const of_special[] = {
+        "Note", "Total", "Tenant"
+    };
+    uint8_t *row;
+    add_type(h->values->rows, ORDER, of_order, columns, 3);
+    for (uint32_t node = 6; node < 9; node++) {
+        assert_int_equal(value_rows_add(h->values->rows, 0, address_of(node), &row), GCD_OK);
+        memset(row, 0, 9);
+        row[0] = node == 8;
+    }
+    add_type(h->values->rows, SPECIAL, of_special, columns, 3);
+    assert_int_equal(value_rows_add(h->values->rows, 1, address_of(10), &row), GCD_OK);
+    memset(row, 0, 9);
+    row[0] = 77;
+    assert_int_equal(value_rows_sort(h->values->rows), GCD_OK);
+}
+
+static void test_what_was_read_of_objects(void **state)
+{
+    (void)state;
+    struct heap h = make_heap(true);
+    add_rows(&h);
+    assert_string_equal(values_of(&h, "Count", TYPES, true), "3 192 256 ? 9\n"
+                                                             "2 128 192 0 6\n"
+                                                             "1 64 64 1 8\n"
+                                                             "7 without\n");
+    assert_string_equal(values_of(&h, "Total", TYPES, true), "7 448 576 {} 6\n6 without\n");
+    assert_string_equal(values_of(&h, "Note", SPECIAL, true), "1 64 64 77 10\n");
+    assert_string_equal(values_of(&h, "Payload", ORDER, true), "3 192 320 null 6\n"
+                                                               "2 128 128 System.Byte[] 7\n"
+                                                               "1 64 128 Shop.Order 12\n");
     free_heap(&h);
 }
 
@@ -223,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_equal_texts_are_one_value),
         cmocka_unit_test(test_a_field_hides_that_of_its_base_class),
         cmocka_unit_test(test_only_what_is_certain),
+        cmocka_unit_test(test_what_was_read_of_objects),
         cmocka_unit_test(test_an_unknown_field_is_answered_with_those_there_are),
         cmocka_unit_test(test_each_allocation_can_fail),
     };

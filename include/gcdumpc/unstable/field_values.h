@@ -29,6 +29,7 @@ enum gcd_field_value_kind {
     GCD_FIELD_TYPE, /* another object, or a string without a known text; value: its type */
     GCD_FIELD_NUMBER,
     GCD_FIELD_NULL,
+    GCD_FIELD_STRUCT, /* a value type whose parts are not read */
     GCD_FIELD_UNTOLD /* which reference is that of the field is not certain, or there is none; or
                         the memory of a number is missing */
 };
@@ -50,15 +51,17 @@ struct gcd_field_values_of {
     struct gcd_image_numbers *numbers; /* of FIELD; NULL: no memory is at hand */
     const uint8_t *types;              /* [type_count of the graph] not 0: its objects */
     const char *field;                 /* as gcd_fields_slot_name; of equal names the last, which
-                                          hides those of the base classes */
+                                          hides those of the base classes.  A field of NUMBERS
+                                          hides one that only FIELDS has */
 };
 
 struct gcd_field_values;
 
 /*
- * Objects of types without such a field do not count.  G, D, its dominators, and OF need only
- * outlive the call.  Memory during the call: 16 bytes per living object.  GCD_E_NOT_FOUND: no type
- * has it, and the message lists the fields there are; GCD_E_NOMEM, GCD_E_CANCELED.
+ * Objects of types without such a field do not count, but gcd_field_values_without says how many
+ * there are.  G, D, its dominators, and OF need only outlive the call.  Memory during the call: 16
+ * bytes per living object.  GCD_E_NOT_FOUND: no type has it, and the message lists the fields there
+ * are; GCD_E_NOMEM, GCD_E_CANCELED.
  */
 GCD_MUST_CHECK gcd_status gcd_field_values_new(const struct gcd_graph *g,
                                                const struct gcd_dominators *d,
@@ -69,6 +72,8 @@ void gcd_field_values_free(struct gcd_field_values *v);
 
 /* Those that retain most first, equal ones by count, kind and value. */
 size_t gcd_field_values_count(const struct gcd_field_values *v);
+/* The living objects of the types whose types have no such field. */
+uint64_t gcd_field_values_without(const struct gcd_field_values *v);
 const struct gcd_field_value *gcd_field_values_at(const struct gcd_field_values *v, size_t i);
 
 #endif

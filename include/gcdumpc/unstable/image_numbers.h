@@ -73,6 +73,12 @@ bool gcd_image_numbers_recorded(const struct gcd_image_numbers *n);
 GCD_MUST_CHECK gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address,
                                            struct gcd_number *ret);
 
+/* What the field is for objects with the method table TABLE: GCD_NUMBER_REFERENCE, GCD_NUMBER_OTHER
+ * of a struct that is not read, or another kind, also of a nullable.  GCD_END: they have no such
+ * field; GCD_E_NOT_FOUND: what they have is not known. */
+GCD_MUST_CHECK gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
+                                               enum gcd_number_kind *ret);
+
 /* The address to which the field refers, 0 = null.  GCD_END: it is no reference, or not known;
  * GCD_E_TRUNCATED. */
 GCD_MUST_CHECK gcd_status gcd_image_reference(struct gcd_image_numbers *n, uint64_t address,
