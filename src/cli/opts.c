@@ -930,6 +930,8 @@ static const struct rule {
       "give one of --by FIELD and --by-field, which lists what each field retains" },
     { CLI_COLLECT, "show-values", EXCLUDES, "save-trace",
       "--show-values is for the output; the stream of --save-trace would keep the values, too" },
+    { CLI_CONVERT, "redact", EXCLUDES, "show-values",
+      "--redact leaves no values: it cannot be combined with --show-values" },
     { CLI_RETAINED, "show-values", NEEDS, "by", "--show-values is for --by FIELD" },
     { CLI_RETAINED, "skip", NEEDS, "by-dominator", "--skip is for --by-dominator" },
     { CLI_RETAINED, "tree", EXCLUDES, "type filter largest",

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import unittest
 
 from cli_support import HAVE_SQLITE, CliTest, main, trace
@@ -221,6 +222,38 @@ class Strings(CliTest):
         for file in ("bare.nettrace", "none.nettrace"):
             self.refused(1, NONE, "strings", file)
         self.assertEqual(self.done("report", "bare.nettrace", "--csv").text, self.done("report", "none.nettrace", "--csv").text)
+
+    def test_redact_hides_what_it_removes(self):
+        """Formats with a place for texts wrote them with --redact --show-values."""
+        self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "all")
+        text = b"a literal of HeapLab"
+        for redact in ("--redact", "--redact=hash", "--redact=remove"):
+            for name in ("x.dartheap", "x.heapsnapshot", "x.html", "x.csv", "x.nettrace") + ("x.sqlite",) * HAVE_SQLITE:
+                with self.subTest(redact, name=name):
+                    self.refused(2, "--redact leaves no values: it cannot be combined with --show-values.*",
+                                 "convert", "texts.nettrace", "-o", self.path(name), redact, "--show-values")
+                    self.done("convert", "texts.nettrace", "-o", self.path(name), redact)
+                    data = b"".join(self.get(f"{name}/{n}") for n in os.listdir(self.path(name))) if os.path.isdir(self.path(name)) else self.get(name)
+                    self.assertNotIn(text, data)
+                    self.assertNotIn(text.decode().encode("utf-16-le"), data)
+                    (shutil.rmtree if os.path.isdir(self.path(name)) else os.unlink)(self.path(name))
+
+    def test_equal_texts_stay_equal_in_one_file_only(self):
+        """--redact=hash has a key for each file, whose hashes are of no use in another one."""
+        self.done("convert", CORE, "-o", self.path("texts.nettrace"), "--values", "all")
+        texts = self.rows("texts.nettrace")
+        hashes = []
+        for name in ("one.nettrace", "two.nettrace"):
+            self.done("convert", "texts.nettrace", "-o", self.path(name), "--redact=hash")
+            rows = self.rows(name)
+            self.assertEqual({r["text"] for r in rows}, {None})
+            self.assertEqual(sorted((r["count"], r["length"]) for r in rows), sorted((r["count"], r["length"]) for r in texts))
+            self.assertEqual(len({r["hash"] for r in rows}), len(texts))
+            hashes.append({r["hash"] for r in rows})
+            fields = json.loads(self.done("sql", name, "SELECT count(*) FROM fields", "--show-values", "--json", "-q").text)["rows"]
+            self.assertEqual(fields, [[0]])
+        self.assertEqual(hashes[0] & hashes[1], set())
+        self.assertEqual((hashes[0] | hashes[1]) & {r["hash"] for r in texts}, set())
 
     def test_nothing_else_has_texts_of_a_core_file(self):
         """Literals of the program, in no other output unless they are asked for."""
