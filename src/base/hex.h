@@ -1,8 +1,9 @@
 /* Fast conversion of numbers to lower-case hexadecimal without leading zeros, which make up most of
- * a text dump. */
+ * a text dump; and of bytes, such as a build id. */
 #ifndef GCD_BASE_HEX_H
 #define GCD_BASE_HEX_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -45,6 +46,17 @@ static inline char *gcd_hex_put(char *p, uint64_t v)
         return p + 1;
     }
     return gcd_hex_put8(p, gcd_hex_spread(low), (unsigned)__builtin_clz(low) / 4);
+}
+
+/* Writes N bytes at P as 2 * N digits and a final zero. */
+static inline void gcd_hex_bytes(const uint8_t *p, size_t n, char *ret)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        *ret++ = digits[p[i] >> 4];
+        *ret++ = digits[p[i] & 15];
+    }
+    *ret = '\0';
 }
 
 #endif

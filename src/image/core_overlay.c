@@ -3,56 +3,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elf_notes.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "metadata/elf_file.h"
 
-enum { PHDR_BYTES = 56, PT_NOTE = 4, NOTE_BUILD_ID = 3, HEADERS_MAX = 64, NOTES_MAX = 4096 };
+enum { PHDR_BYTES = 56, PT_NOTE = 4, HEADERS_MAX = 64, NOTES_MAX = 4096 };
 #define CANDIDATES_MAX 64u
-#define NAME_GNU       UINT32_C(0x00554e47) /* "GNU" */
-
-struct build_id {
-    uint8_t bytes[ELF_BUILD_ID_MAX];
-    size_t n;
-};
-
-/* Finds the build id among N bytes of notes at ADDRESS: {name size, content size, type u32}, name
- * and content padded to 4 bytes. */
-static bool find_note(struct image *m, uint64_t address, uint64_t n, struct build_id *ret)
-{
-    for (uint64_t at = 0; n >= 16 && at <= n - 16;) {
-        uint64_t name = image_u32(m, address + at), content = image_u32(m, address + at + 4);
-        uint32_t type = image_u32(m, address + at + 8);
-        uint64_t from = at + 12 + (name + 3) / 4 * 4;
-        if (type == NOTE_BUILD_ID && name == 4 && content > 0 && content <= ELF_BUILD_ID_MAX &&
-            image_u32(m, address + at + 12) == NAME_GNU) {
-            ret->n = (size_t)content;
-            return image_read(m, address + from, ret->bytes, ret->n);
-        }
-        at = from + (content + 3) / 4 * 4;
-    }
-    return false;
-}
 
 /* The build id of the ELF file that is mapped at BASE, from the image. */
-static bool read_build_id(struct image *m, uint64_t base, struct build_id *ret)
+static bool read_build_id(struct image *m, uint64_t base, struct gcd_build_id *ret)
 {
-    uint8_t magic[4];
+    uint8_t magic[4], notes[NOTES_MAX];
     if (!image_read(m, base, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) != 0)
         return false;
     uint64_t headers = base + image_u64(m, base + 32);
     uint16_t count = image_u16(m, base + 56);
     for (uint16_t i = 0; i < count && i < HEADERS_MAX; i++) {
         uint64_t h = headers + (uint64_t)i * PHDR_BYTES, n = image_u64(m, h + 32);
+        if (image_u32(m, h) != PT_NOTE || n > NOTES_MAX)
+            continue;
         /* at an offset in the file: the first mapping begins with the file */
-        if (image_u32(m, h) == PT_NOTE && n <= NOTES_MAX &&
-            find_note(m, base + image_u64(m, h + 8), n, ret))
+        size_t got = image_read_run(m, base + image_u64(m, h + 8), notes, (size_t)n);
+        if (gcd_elf_build_id(notes, got, ret))
             return true;
     }
     return false;
 }
 
 static bool is_of_build(const struct heap_image *h, const struct gcd_module_file *file,
-                        const struct build_id *wanted)
+                        const struct gcd_build_id *wanted)
 {
     struct elf_file *elf;
     struct gcd_error own = GCD_ERROR_INIT;
@@ -67,7 +47,7 @@ static bool is_of_build(const struct heap_image *h, const struct gcd_module_file
 
 /* Opens the file of mapping M with this build id.  False: there is none. */
 static bool open_build(struct heap_image *h, const struct image_mapping *m,
-                       const struct build_id *id, struct gcd_module_file *ret)
+                       const struct gcd_build_id *id, struct gcd_module_file *ret)
 {
     const struct gcd_module_files *files = h->options.files;
     const struct gcd_module wanted = {
@@ -119,12 +99,11 @@ static bool may_be_runtime(const struct image *m, const struct image_mapping *x)
            image_available(m, x->start) < x->end - x->start;
 }
 
-static void say_lacking(const struct image_mapping *m, const struct build_id *id,
+static void say_lacking(const struct image_mapping *m, const struct gcd_build_id *id,
                         char ret[HEAP_IMAGE_LACKING_BYTES])
 {
-    char hex[2 * ELF_BUILD_ID_MAX + 1] = "";
-    for (size_t i = 0; i < id->n; i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+    char hex[2 * GCD_BUILD_ID_MAX + 1];
+    gcd_hex_bytes(id->bytes, id->n, hex);
     (void)snprintf(ret, HEAP_IMAGE_LACKING_BYTES,
                    "%sit leaves out memory of the file %.500s (%s%s), which %s",
                    is_library(m) ? ""
@@ -142,7 +121,7 @@ gcd_status core_overlay_runtime(struct heap_image *h, bool *ret_added,
     lacking[0] = '\0';
     for (size_t i = 0; i < m->mapping_count && h->overlay_count < HEAP_IMAGE_OVERLAYS; i++) {
         const struct image_mapping *x = &m->mappings[i];
-        struct build_id id = { .n = 0 };
+        struct gcd_build_id id = { .n = 0 };
         struct gcd_module_file *file = &h->overlays[h->overlay_count];
         if (!may_be_runtime(m, x))
             continue;

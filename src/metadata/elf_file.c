@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cur.h"
+#include "base/elf_notes.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "metadata/meta_window.h"
@@ -12,23 +13,20 @@ enum {
     SECTION_BYTES = 64,
     SEGMENT_BYTES = 56,
     SYMBOL_BYTES = 24,
-    NOTE_BYTES = 12,
     SECTIONS_MAX = 4096,
     SEGMENTS_MAX = 512,
-    NOTES_MAX = 256,
+    NOTES_BYTES = 4096,
     FILE_PAGE_BYTES = 4096,
     PT_LOAD = 1,
     SHT_SYMTAB = 2,
-    SHT_NOTE = 7,
-    NT_GNU_BUILD_ID = 3
+    SHT_NOTE = 7
 };
 
 struct elf_file {
     struct gcd_alloc alloc;
     struct meta_window w;
     uint64_t base; /* the address of the image in the file's addresses */
-    uint8_t build_id[ELF_BUILD_ID_MAX];
-    size_t build_id_n;
+    struct gcd_build_id build_id;
     struct meta_region symbols, names;
 };
 
@@ -60,26 +58,17 @@ static void read_segments(struct elf_file *f, uint64_t at, unsigned count)
     f->base = first != UINT64_MAX ? first / FILE_PAGE_BYTES * FILE_PAGE_BYTES : 0;
 }
 
-/* Notes, each padded to 4 bytes. */
+/* A build id is in the first notes, or alone. */
 static void read_notes(struct elf_file *f, struct meta_region r)
 {
-    uint64_t at = 0;
-    for (unsigned i = 0; i < NOTES_MAX && r.n - at >= NOTE_BYTES && f->w.st == GCD_OK; i++) {
-        const uint8_t *p = meta_view_in(&f->w, r, at, NOTE_BYTES);
-        uint64_t name = gcd_le32(p), bytes = gcd_le32(p + 4), type = gcd_le32(p + 8);
-        uint64_t data = at + NOTE_BYTES + (name + 3) / 4 * 4;
-        if (data > r.n || bytes > r.n - data)
-            return;
-        if (type == NT_GNU_BUILD_ID && name == 4 && bytes > 0 && bytes <= ELF_BUILD_ID_MAX &&
-            memcmp(meta_view_in(&f->w, r, at + NOTE_BYTES, 4), "GNU", 4) == 0) {
-            memcpy(f->build_id, meta_view_in(&f->w, r, data, (size_t)bytes), (size_t)bytes);
-            f->build_id_n = (size_t)bytes;
-            return;
-        }
-        at = data + (bytes + 3) / 4 * 4;
-        if (at > r.n)
-            return;
+    uint8_t notes[NOTES_BYTES];
+    size_t n = r.n < sizeof notes ? (size_t)r.n : sizeof notes;
+    for (size_t at = 0, part; at < n; at += part) {
+        part = n - at < META_VIEW_MAX ? n - at : META_VIEW_MAX;
+        memcpy(notes + at, meta_view_in(&f->w, r, at, part), part);
     }
+    if (f->w.st == GCD_OK)
+        (void)gcd_elf_build_id(notes, n, &f->build_id);
 }
 
 static struct meta_region section(struct elf_file *f, uint64_t header)
@@ -102,7 +91,7 @@ static void read_sections(struct elf_file *f, uint64_t at, unsigned count)
             continue;
         if (!is_inside(f, r)) {
             meta_fail(&f->w, GCD_E_TRUNCATED, h, "a section lies behind the end of the file");
-        } else if (type == SHT_NOTE && f->build_id_n == 0) {
+        } else if (type == SHT_NOTE && f->build_id.n == 0) {
             read_notes(f, r);
         } else if (type == SHT_SYMTAB && link < count) {
             struct meta_region names = section(f, at + (uint64_t)link * SECTION_BYTES);
@@ -166,8 +155,8 @@ void elf_file_free(struct elf_file *f)
 
 const uint8_t *elf_file_build_id(const struct elf_file *f, size_t *ret_n)
 {
-    *ret_n = f->build_id_n;
-    return f->build_id;
+    *ret_n = f->build_id.n;
+    return f->build_id.bytes;
 }
 
 uint64_t elf_file_symbols(const struct elf_file *f)

@@ -16,9 +16,6 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
-/* Linkers write 20 bytes, or 16 or 8. */
-#define ELF_BUILD_ID_MAX 32u
-
 struct elf_file;
 
 /* An entry of the table of symbols. */

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/elf_notes.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "base/mem.h"
 #include "base/signature.h"
 #include "metadata/elf_file.h"
@@ -53,13 +55,6 @@ static gcd_status list_types(struct native *v, struct gcd_error *err)
         v->types++;
     }
     return GCD_OK;
-}
-
-static void hex_of(const uint8_t *id, size_t n, char *ret)
-{
-    for (size_t i = 0; i < n; i++)
-        (void)snprintf(ret + 2 * i, 3, "%02x", id[i]);
-    ret[2 * n] = '\0';
 }
 
 static gcd_status note_symbol(struct native *v, struct elf_file *f, uint32_t type, uint32_t name,
@@ -143,8 +138,8 @@ static gcd_status try_file(struct native *v, struct elf_file *f, const struct gc
     const struct gcd_module *m = &v->r->d->modules[v->module];
     size_t n;
     const uint8_t *bytes = elf_file_build_id(f, &n);
-    char id[2 * ELF_BUILD_ID_MAX + 1];
-    hex_of(bytes, n, id);
+    char id[2 * GCD_BUILD_ID_MAX + 1];
+    gcd_hex_bytes(bytes, n, id);
     bool known = m->build_id != NULL && m->build_id[0] != '\0';
     if (from->certain && !known) {
         GCD_TRY(keep_build_id(v, id, from->path, err));

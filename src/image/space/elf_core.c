@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cur.h"
+#include "base/elf_notes.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -155,20 +156,13 @@ static gcd_status take_note(struct image *m, uint32_t type, const uint8_t *p, si
     }
 }
 
-/* Name size, content size, type, then both padded to 4 bytes. */
+/* If one is damaged, what was read so far counts. */
 static gcd_status take_notes(struct image *m, const uint8_t *p, size_t n, struct gcd_error *err)
 {
     struct gcd_cur c = gcd_cur_make(p, n, 0);
-    while (gcd_cur_left(&c) >= 12) {
-        uint32_t name = gcd_cur_u32(&c), content = gcd_cur_u32(&c), type = gcd_cur_u32(&c);
-        gcd_cur_skip(&c, (size_t)name + (4 - name % 4) % 4);
-        size_t padding = (4 - content % 4) % 4;
-        const uint8_t *bytes = gcd_cur_bytes(&c, content);
-        if (c.err != GCD_OK)
-            break; /* damaged: what was read so far counts */
-        GCD_TRY(take_note(m, type, bytes, content, err));
-        gcd_cur_skip(&c, padding < gcd_cur_left(&c) ? padding : gcd_cur_left(&c));
-    }
+    struct gcd_elf_note note;
+    while (gcd_elf_note_next(&c, &note))
+        GCD_TRY(take_note(m, note.type, note.content, note.n, err));
     return GCD_OK;
 }
 
