@@ -9,7 +9,7 @@ import random
 import shlex
 import unittest
 
-from cli_support import BLESS, EXPECTED, HAVE_SQLITE, SOURCE, CliTest, main, trace
+from cli_support import BLESS, EXPECTED, HAVE_SQLITE, SANITIZED, SOURCE, CliTest, main, trace
 
 COMMANDS = """
 report new --top 3
@@ -508,6 +508,9 @@ def bend(text, seed):
 
 PAGE = '<script type="application/json" id="data">'
 DIGESTED = set("\n".join((DIGESTS, QUESTIONS, COPIES, FILTERS)).strip().split("\n"))
+# A sanitizer sees the same code at work in the other lines: the pattern of a report, and the second heap of each kind.
+AGAIN = set(f"{FILTERS}\n{QUESTIONS}".split("\n")) if SANITIZED and os.environ.get("GCDUMPC_LONG") != "1" else set()
+AGAIN -= {line for line in AGAIN if "bent1" in line or "bent3" in line} | {line for line in FILTERS.split("\n")[::8]}
 GROUPS = {}
 for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, COPIES, FILTERS, DUMPS, CHANGED)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)
@@ -557,6 +560,11 @@ class Outputs(CliTest):
         with open(os.path.join(EXPECTED, file), encoding="utf-8", newline="") as f:
             wanted = f.read()
         for line in lines:
+            if line in AGAIN:
+                here, end = wanted.partition(f"$ gcdumpc {line}\n")[::2]
+                self.assertEqual(here, "", f"{file}: {line}")
+                wanted = end[end.index("\n$ gcdumpc ") + 1:] if "\n$ gcdumpc " in end else ""
+                continue
             found = self.block(line)
             self.assertEqual(found, wanted[:len(found)], f"{file}: {line}")
             wanted = wanted[len(found):]
