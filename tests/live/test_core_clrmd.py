@@ -160,5 +160,49 @@ class CoreClrMD(LiveTest):
                             self.check(" ".join([name, *variables]), target, runtime, flavour, server)
 
 
+class FieldsClrMD(LiveTest):
+    """Every value of every field, without exception: numbers, enums, dates, nullables, references."""
+
+    def ours(self, core):
+        """(Address, field) -> what gcdumpc says: kind, integer, text, address of the target."""
+        rows = json.loads(self.gcdumpc("sql", core, "--show-values=raw", "--with-dead", "--json", "-q", """
+            SELECT o.address, f.field, f.kind, f.integer, f.text, t.address FROM fields f JOIN objects o ON o.id = f.object_id
+            LEFT JOIN objects t ON t.id = f.target_id WHERE f.field IS NOT NULL""").stdout)["rows"]
+        found = collections.defaultdict(list)        # classes and their base classes have fields of one name
+        for address, field, *value in rows:
+            found[address, field].append(value)
+        return found
+
+    @staticmethod
+    def agree(said, value, ours):
+        kind, integer, text, target = ours
+        if said == "null" or said == "reference" and value == "0":
+            return kind == "null"
+        if said == "reference":
+            return target == int(value)
+        return kind == "struct" if said == "other" else value in (str(integer), text)
+
+    def test_fields(self):
+        runtime, n = own_runtime(), 15_000
+        with Process("orders", str(n), program=need(program, "ValueLab", runtime, "built")) as target:
+            for _ in iter(target.process.stdout.readline, "open\n"):
+                pass
+            core = createdump(self, target, "x.core", "--withheap")
+            truth = [line.split("\t") for line in Oracle(core, runtime, "built").lines("--values")]
+            ours, kinds, wrong, others = self.ours(core), collections.Counter(), [], collections.Counter()
+        for address, field, kind, value in truth:
+            values = ours[int(address), re.sub(r"^<([^>]+)>.*|^<>\d+__(.*)", r"\1\2", field)] or ours[int(address), field]
+            if not any(self.agree(kind, value, v) for v in values):
+                wrong.append((hex(int(address)), field, kind, value, values))
+            kinds[kind] += 1
+            if kind == "other":
+                others[value] += 1
+        objects = len({address for address, *_ in truth})
+        print(f"{objects} objects, {sum(kinds.values())} fields: {dict(kinds)}, {len(wrong)} wrong; {others.most_common(5)}", flush=True)
+        self.assertEqual(wrong[:20], [])
+        self.assertGreater(objects, 100_000)
+        self.assertGreater(kinds["value"], 400_000)
+
+
 if __name__ == "__main__":
     main()

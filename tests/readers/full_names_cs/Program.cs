@@ -17,6 +17,7 @@ namespace FullNames;
 ///     FullNames PID DAC --threads        only the static variables of threads; crashes with .NET 8
 ///     FullNames PID DAC --heap           only the objects, handles and other roots
 ///     FullNames PID DAC --stacks         only the calls on the stacks of threads
+///     FullNames PID DAC --values         only the values of fields: FieldValues.cs
 ///
 /// PID can also be the path of a core file.
 ///
@@ -38,9 +39,9 @@ static class Program
 {
     static int Main(string[] args)
     {
-        if (args.Length < 2 || (args.Length > 2 && args[2] is not ("--threads" or "--heap" or "--stacks")))
+        if (args.Length < 2 || (args.Length > 2 && args[2] is not ("--threads" or "--heap" or "--stacks" or "--values")))
         {
-            Console.Error.WriteLine("usage: FullNames PID|CORE DAC [--threads|--heap|--stacks]");
+            Console.Error.WriteLine("usage: FullNames PID|CORE DAC [--threads|--heap|--stacks|--values]");
             return 2;
         }
         bool living = int.TryParse(args[0], out int pid);
@@ -59,6 +60,11 @@ static class Program
         if (args.Length > 2 && args[2] == "--stacks")
         {
             StackLines(runtime, output);
+            return 0;
+        }
+        if (args.Length > 2 && args[2] == "--values")
+        {
+            new FieldValues(target.DataReader, output).Print(runtime.Heap);
             return 0;
         }
         if (args.Length > 2)
