@@ -205,9 +205,10 @@ static gcd_status verdict(struct core *k, struct gcd_error *err)
         return gcd_fail(err, GCD_E_TRUNCATED, "%s part%s of the heap cannot be read",
                         GCD_DIGITS(broken_regions), broken_regions == 1 ? "" : "s");
     if (g->dangling > 0)
-        return gcd_fail(err, GCD_E_TRUNCATED,
-                        "%s reference%s to nothing: a part of the heap is damaged",
-                        GCD_DIGITS(g->dangling), g->dangling == 1 ? " leads" : "s lead");
+        return gcd_fail(err, GCD_E_TRUNCATED, "%s reference%s to nothing: a %s",
+                        GCD_DIGITS(g->dangling), g->dangling == 1 ? " leads" : "s lead",
+                        g->in_background ? "garbage collection was under way in the background"
+                                         : "part of the heap is damaged");
     if (g->unread_tables > 0)
         return gcd_fail(err, GCD_E_TRUNCATED,
                         "the handles of the process cannot all be read, so objects may be missing");

@@ -310,7 +310,7 @@ static bool is_collecting(const struct direct *d)
     if (gcd_process_read(r, d->busy_at, raw, sizeof raw) < sizeof raw || gcd_le32(raw) != 0)
         return true;
     return d->state_at != 0 && gcd_process_read(r, d->state_at, raw, sizeof raw) == sizeof raw &&
-           gcd_le32(raw) != 2; /* c_gc_state_free */
+           gcd_le32(raw) != GC_STATE_FREE;
 }
 
 GCD_PRINTF(2, 3)

@@ -184,6 +184,7 @@ struct clr_gaps {
     bool no_assembly_list;      /* such assemblies cannot be found, */
     bool too_many_lists;        /* because too much of the image looks like their list */
     bool collecting;            /* a garbage collection was under way */
+    bool in_background;         /* one beside the program: most of it harms nothing */
 };
 
 struct clr {

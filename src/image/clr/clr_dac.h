@@ -6,7 +6,8 @@
 enum {
     GC_GENERATION_BYTES = 8 * 1, /* of an element of: */
     GC_GENERATION_TABLE = 8 * 6,
-    GC_CURRENT_STATE = 8 * 9, /* of a background collection; 2 = free */
+    GC_CURRENT_STATE = 8 * 9, /* of a background collection: */
+    GC_STATE_FREE = 2,
     GC_EPHEMERAL_SEGMENT = 8 * 10,
     GC_ALLOCATED = 8 * 15, /* end of the objects in the ephemeral segment */
     GC_FINALIZE_QUEUE = 8 * 18,

@@ -225,6 +225,9 @@ gcd_status clr_open(struct clr *c, struct image *image, const struct gcd_context
                         "its threads can be found",
                         image_kind(image), c->runtime_path);
     c->gaps.collecting = image_u32(image, image_u64(image, c->gc + GC_STRUCTURES_INVALID)) != 0;
+    uint64_t state = image_u64(image, c->gc + GC_CURRENT_STATE);
+    c->gaps.in_background =
+        image_available(image, state) >= 4 && image_u32(image, state) != GC_STATE_FREE;
     return GCD_OK;
 }
 
