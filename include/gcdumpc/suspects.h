@@ -150,6 +150,8 @@ struct gcd_suspect {
     size_t advice_condition;
     /* what one dump shows and cannot show about it: one sentence, "" = nothing; static */
     const char *evidence;
+    /* DESIGN: it keeps no more than a number that it, or its owner, has; the advice says which */
+    bool limited;
     /* nothing but its size speaks against it: an index, a cache or a leak */
     bool size_only;
     const char *place; /* where it is: "SessionStore._byUser" */
@@ -250,6 +252,10 @@ struct gcd_suspects_options {
     /* The number in the field FIELD of the object at ADDRESS; false: it has none, or it is not
      * known.  NULL: no numbers are known.  Only used during the call */
     bool (*number)(void *numbers, uint64_t address, const char *field, int64_t *ret);
+    /* The field of the object at ADDRESS whose name says that it limits a number of things, the
+     * smallest in *RET that is at least LEAST; NULL: there is none, or it is not known.  NULL: as
+     * NUMBER.  Only used during the call */
+    const char *(*limit)(void *numbers, uint64_t address, uint64_t least, uint64_t *ret);
     void *numbers;
 };
 #define GCD_SUSPECTS_SHARE     0.1

@@ -116,8 +116,8 @@ static uint64_t come_to(const struct gcd_tree_diff_row *rows, uint32_t i,
         return 0;
     for (uint32_t k = i + 1; k < rows[i].end; k = rows[k].end)
         for (int when = 0; when < 2; when++)
-            own.n[when] -= rows[k].sums[when].objects < own.n[when] ? rows[k].sums[when].objects
-                                                                    : own.n[when];
+            own.n[when] -=
+                rows[k].sums[when].objects < own.n[when] ? rows[k].sums[when].objects : own.n[when];
     return own.n[1] > own.n[0] ? own.n[1] - own.n[0] : 0;
 }
 
@@ -212,6 +212,8 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
                                  .objects = { way.objects.n[0], way.objects.n[1] },
                                  .bytes = grown(way.element->sums) };
     const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
+    for (int when = 0; when < 2 && owners != NULL; when++)
+        ret->owners[when] = owners->sums[when].objects;
     if (owners != NULL && owners->sums[1].objects >= OWNED)
         ret->owner_bytes = grown(way.owner->sums);
     if (ret->bytes > all)

@@ -1,7 +1,7 @@
 /*
  * Owners that fill up to a limit: the eight latest entries of each of 24,000 accounts.  Between two
  * dumps more entries come, but no owner gets more than the fullest ones had before, and many have
- * just as many.  In a leak the fullest grow, too.
+ * just as many.  In a leak the fullest grow, too.  Where fields are known, they tell the limit.
  */
 #include "answer/answers.h"
 
@@ -18,6 +18,10 @@
 #define SMALL_PART 8
 /* and of fewer objects three quarters are too near to all. */
 #define LEAST_TRIMMED 8u
+/* Owners whose fields are looked at. */
+#define OWNERS_SEEN 64u
+/* Without so small a part, all owners are equal. */
+#define NEARLY_ALL_OF 10u
 
 gcd_status answer_fills_count(struct gcd_session *s, const struct gcd_alloc *alloc,
                               struct answer_fills *ret, struct gcd_error *err)
@@ -67,11 +71,34 @@ static bool is_trimmed(const struct gcd_owner_fill *was, const struct gcd_owner_
            is->nearly >= is->owners / FULL_OF && is->most >= LEAST_TRIMMED;
 }
 
+/* Do the owners of F, in S, have a field that says that there are no more than some of them have?
+ * All that are looked at must have the same. */
+static const char *limit_in_owners(struct gcd_session *s, const struct gcd_owner_fill *f,
+                                   uint64_t *ret)
+{
+    const struct gcd_graph *g = gcd_session_graph(s);
+    const char *field = NULL;
+    uint64_t number = 0;
+    uint32_t nodes = gcd_graph_node_count(g), seen = 0;
+    if (f->nearly < f->owners / FULL_OF || f->most < LEAST_TRIMMED)
+        return NULL;
+    for (uint32_t node = 0; node < nodes && seen < OWNERS_SEEN; node++) {
+        if (gcd_graph_node_type(g, node) != f->owner)
+            continue;
+        field = gcd_session_limit(s, gcd_graph_node_address(g, node), f->most, &number);
+        if (field == NULL || (seen > 0 && number != *ret) || f->most < number - number / 4)
+            return NULL;
+        *ret = number;
+        seen++;
+    }
+    return field;
+}
+
 struct answer_limit answer_fills_limit(const struct answer_fills *before,
                                        const struct answer_fills *now,
-                                       const struct answer_come *come)
+                                       const struct answer_come *come, struct gcd_session *newer)
 {
-    const struct answer_limit none = { .fill = NULL };
+    struct answer_limit none = { .fill = NULL };
     const struct answer_fill *one = find(before, come->owner, come->element),
                              *other = find(now, come->owner, come->element);
     if (one == NULL || other == NULL)
@@ -79,10 +106,23 @@ struct answer_limit answer_fills_limit(const struct answer_fills *before,
     const struct gcd_owner_fill *was = &one->counts, *is = &other->counts;
     bool full = is->most <= was->most && is->full >= is->owners / FULL_OF,
          trimmed = !full && is_trimmed(was, is);
-    /* new owners bring their own: what holds the owners is the question then */
-    uint64_t owners = is->owners > was->owners ? is->owners - was->owners : 0,
+    /* new owners bring their own: what holds the owners is the question then; those that had none
+     * are not new */
+    bool counted = come->owners[1] > 0;
+    uint64_t owned = counted ? come->owners[0] : was->owners,
+             owns = counted ? come->owners[1] : is->owners,
+             owners = owns > owned ? owns - owned : 0,
              come_there = is->elements > was->elements ? is->elements - was->elements : 0;
-    if ((!full && !trimmed) || owners > come_there / is->most / 2)
+    if (owners > come_there / is->most / 2)
         return none;
-    return (struct answer_limit){ .fill = other, .most_before = was->most, .trimmed = trimmed };
+    if (full || trimmed)
+        return (struct answer_limit){ .fill = other, .most_before = was->most, .trimmed = trimmed };
+    struct answer_limit own = { .fill = other };
+    own.field = newer != NULL ? limit_in_owners(newer, is, &own.number) : NULL;
+    if (own.field != NULL)
+        return own;
+    if (is->most > was->most && is->most >= LEAST_TRIMMED &&
+        is->full >= is->owners - is->owners / NEARLY_ALL_OF)
+        none.equal = other;
+    return none;
 }

@@ -3,13 +3,12 @@
  * objects other addresses there, so a suspect is found again by its kind and place; the objects it
  * holds are counted by type, as diff counts them.
  */
-#include "answer/answers.h"
+#include "answer/answer_older.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/async_names.h>
-#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
@@ -33,9 +32,6 @@
 /* With so large a part of the heap its growth must be explained. */
 #define SAID_GROWTH 20u
 
-/* The names of some types are shorter. */
-#define TEXT_BYTES_MAX (UINT64_C(64) << 20)
-
 static const struct answer_column growth_columns[] = {
     FIELD("sentence", ANSWER_TEXT),      FIELD("advice", ANSWER_TEXT),
     FIELD("evidence", ANSWER_TEXT),      FIELD("owner", ANSWER_TEXT),
@@ -44,216 +40,6 @@ static const struct answer_column growth_columns[] = {
     FIELD("bytes", ANSWER_BYTES),        FIELD("growth_share", ANSWER_SHARE),
 };
 const struct answer_shape answer_growth_shape = ANSWER_SHAPE(growth_columns);
-
-/* Objects of a type in a suspect. */
-struct many {
-    const char *type;
-    uint64_t objects;
-};
-
-/* What can be told again of a suspect, or a note, of the older dump. */
-struct place {
-    enum gcd_suspect_kind kind;
-    const char *name;
-    uint64_t bytes;
-    struct many many[GCD_SUSPECT_HOLDERS + 2]; /* of what type_of_many may choose */
-    size_t many_count;
-    uint64_t elements; /* UINT64_MAX = unknown, or no collection */
-    uint64_t owned;    /* of these elements nothing else holds so many */
-};
-
-/* How a suspect has grown. */
-struct growth {
-    bool known; /* the older dump has a suspect of the same kind and place */
-    uint64_t bytes_before, bytes;
-    uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
-    uint64_t heap[2];    /* of that type, in the older and in the newer heap */
-    uint64_t objects[2]; /* of that type in it; those of the older dump only if COUNTED */
-    bool counted;
-    uint64_t grown;      /* bytes; unless KNOWN estimated by these objects */
-    double share;        /* of the growth of the heap; 0 = the heap has grown by less */
-    bool same_elements;  /* it grew without more elements or objects of that type */
-    bool worth;
-};
-
-struct answer_older {
-    struct gcd_alloc alloc;
-    struct gcd_diff *types;
-    uint64_t come_bytes; /* of all types of which there are more bytes */
-    struct place *places;
-    size_t place_count, place_room;
-    struct gcd_textpool texts; /* of the places */
-    uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
-    bool complete[2];
-    struct gcd_tree_diff *paths;      /* NULL = not compared here */
-    struct answer_come come;          /* OWNER NULL = there is no such answer */
-    struct answer_fills fills[2];     /* of the older and the newer heap */
-    struct answer_limit limit;        /* of what has come */
-    const struct gcd_suspects *newer; /* those that were matched, the growth of each, their order */
-    struct growth *growths;
-    size_t *order, growth_count;
-};
-
-void answer_older_free(struct answer_older *o)
-{
-    if (o == NULL)
-        return;
-    struct gcd_alloc alloc = o->alloc;
-    gcd_textpool_done(&o->texts);
-    gcd_mem_free(&alloc, o->places, o->place_room * sizeof *o->places);
-    gcd_mem_free(&alloc, o->growths, o->growth_count * sizeof *o->growths);
-    gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
-    gcd_diff_free(o->types);
-    gcd_tree_diff_free(o->paths);
-    for (int i = 0; i < 2; i++)
-        gcd_textpool_done(&o->fills[i].text);
-    gcd_mem_free(&alloc, o, sizeof *o);
-}
-
-/* Adds the types of S, which count as they do in diff. */
-static gcd_status add_types(struct answer_older *o, const struct gcd_session *s,
-                            struct gcd_error *err)
-{
-    const struct gcd_summary *summary = gcd_graph_summary(gcd_session_graph(s));
-    const struct gcd_names *names = gcd_session_names(s);
-    size_t n = 0;
-    struct gcd_diff_type *types =
-        gcd_mem_new_array(&o->alloc, (size_t)summary->type_count + 1, sizeof *types);
-    if (types == NULL)
-        return gcd_fail_nomem(err, "comparing types");
-    for (uint32_t i = 0; i < summary->type_count; i++)
-        if (summary->types[i].objects > 0)
-            types[n++] =
-                (struct gcd_diff_type){ gcd_names_plain(names, i),
-                                        summary->types[i].module_path,
-                                        { summary->types[i].objects, summary->types[i].bytes, 0 } };
-    gcd_status st = gcd_diff_add(o->types, types, n, err);
-    gcd_mem_free(&o->alloc, types, ((size_t)summary->type_count + 1) * sizeof *types);
-    return st;
-}
-
-/* Adds the paths of S, unless some of its roots are a guess: then O has none. */
-static gcd_status add_paths(struct answer_older *o, struct gcd_session *s, struct gcd_error *err)
-{
-    struct answer_of_tree of = { .session = s, .names = gcd_session_names(s), .alloc = &o->alloc };
-    struct gcd_merged_tree_options options = { .context.alloc = &o->alloc };
-    struct gcd_merged_tree *tree = NULL;
-    if (o->paths == NULL)
-        return GCD_OK;
-    GCD_TRY(gcd_session_paths(s, NULL, &options.paths, err));
-    if (gcd_paths_pseudo_roots(options.paths) > 0) {
-        gcd_tree_diff_free(o->paths);
-        o->paths = NULL;
-        return GCD_OK;
-    }
-    GCD_TRY(gcd_session_merge(s, NULL, &options, &tree, err));
-    of.tree = tree;
-    gcd_status st = answer_tree_add(o->paths, &of, err);
-    gcd_merged_tree_free(tree);
-    return st;
-}
-
-/* UINT64_MAX = no collection */
-static uint64_t elements_of(const struct gcd_suspect *s)
-{
-    return s->collection != NULL ? s->elements : UINT64_MAX;
-}
-
-/* The elements that nothing else holds; those of a small type may not be told. */
-static uint64_t owned_by(const struct gcd_suspect *s)
-{
-    uint64_t owned = 0;
-    for (size_t i = 0; i < s->held_count; i++)
-        if (s->held[i].type == s->element.type)
-            owned = s->held[i].objects;
-    for (size_t i = 0; i < s->content_count; i++)
-        if (s->content[i].type == s->element.type)
-            owned = s->content[i].objects;
-    return owned;
-}
-
-/* Objects of TYPE in S, one of those that type_of_many may choose. */
-static uint64_t many_in(const struct gcd_suspect *s, uint32_t type)
-{
-    uint64_t most = s->type == type ? s->objects : 0;
-    if (s->collection != NULL && s->element.type == type)
-        return s->element.objects;
-    for (size_t i = 0; i < s->held_count; i++)
-        if (s->held[i].type == type)
-            most = s->held[i].objects;
-    return most;
-}
-
-static gcd_status keep(struct answer_older *o, const char *text, const char **ret,
-                       struct gcd_error *err)
-{
-    return gcd_textpool_add(&o->texts, text, strlen(text), ret) == GCD_OK
-               ? GCD_OK
-               : gcd_fail_nomem(err, "comparing suspects");
-}
-
-static gcd_status add_place(struct answer_older *o, const struct gcd_session *older,
-                            const struct gcd_suspect *s, struct gcd_error *err)
-{
-    struct place p = {
-        .kind = s->kind, .bytes = s->bytes, .elements = elements_of(s), .owned = owned_by(s)
-    };
-    uint32_t types[GCD_SUSPECT_HOLDERS + 2] = { s->type, s->element.type };
-    for (size_t i = 0; i < s->held_count; i++)
-        types[i + 2] = s->held[i].type;
-    for (size_t i = 0; i < s->held_count + 2; i++) {
-        if (types[i] == GCD_TYPE_NONE || many_in(s, types[i]) == 0)
-            continue;
-        struct many *m = &p.many[p.many_count++];
-        m->objects = many_in(s, types[i]);
-        GCD_TRY(keep(o, gcd_names_plain(gcd_session_names(older), types[i]), &m->type, err));
-    }
-    GCD_TRY(keep(o, s->place, &p.name, err));
-    if (!gcd_vec_reserve(&o->alloc, &o->places, &o->place_room, o->place_count + 1,
-                         sizeof *o->places, SIZE_MAX))
-        return gcd_fail_nomem(err, "comparing suspects");
-    o->places[o->place_count++] = p;
-    return GCD_OK;
-}
-
-static uint64_t own_bytes_of(const struct gcd_suspects *s)
-{
-    uint64_t heap = gcd_suspects_heap_bytes(s), observed = gcd_suspects_observed_bytes(s);
-    return heap > observed ? heap - observed : 0;
-}
-
-gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects *suspects,
-                            bool paths, const struct gcd_alloc *alloc, struct answer_older **ret,
-                            struct gcd_error *err)
-{
-    struct gcd_alloc used = gcd_alloc_or_default(alloc);
-    struct answer_older *o = *ret = gcd_mem_new(&used, sizeof *o);
-    if (o == NULL)
-        return gcd_fail_nomem(err, "comparing suspects");
-    o->alloc = used;
-    gcd_textpool_init(&o->texts, &o->alloc, TEXT_BYTES_MAX);
-    for (int i = 0; i < 2; i++)
-        gcd_textpool_init(&o->fills[i].text, &o->alloc, TEXT_BYTES_MAX);
-    o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
-    o->own_bytes[0] = own_bytes_of(suspects);
-    o->complete[0] = !gcd_suspects_lack_references(suspects);
-    GCD_TRY(gcd_diff_new(&o->alloc, &o->types, err));
-    GCD_TRY(add_types(o, older, err));
-    GCD_TRY(answer_fills_count(older, &o->alloc, &o->fills[0], err));
-    if (paths)
-        GCD_TRY(gcd_tree_diff_new(&o->alloc, &o->paths, err));
-    GCD_TRY(add_paths(o, older, err));
-    for (size_t i = 0; i < gcd_suspects_count(suspects); i++)
-        GCD_TRY(add_place(o, older, gcd_suspects_get(suspects, i), err));
-    for (size_t i = 0; i < gcd_suspects_note_count(suspects); i++)
-        GCD_TRY(add_place(o, older, gcd_suspects_note(suspects, i), err));
-    return GCD_OK;
-}
-
-uint64_t answer_older_heap_bytes(const struct answer_older *o)
-{
-    return o->heap_bytes[0];
-}
 
 /* The type of what there are many of in S; GCD_TYPE_NONE = none. */
 static uint32_t type_of_many(const struct gcd_suspect *s)
@@ -275,10 +61,17 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* What is large by design is an OBJECT where that is not known. */
+static bool is_same_kind(enum gcd_suspect_kind a, enum gcd_suspect_kind b)
+{
+    return (a == GCD_SUSPECT_DESIGN ? GCD_SUSPECT_OBJECT : a) ==
+           (b == GCD_SUSPECT_DESIGN ? GCD_SUSPECT_OBJECT : b);
+}
+
 static const struct place *place_of(const struct answer_older *o, const struct gcd_suspect *s)
 {
     for (size_t i = 0; i < o->place_count; i++)
-        if (o->places[i].kind == s->kind && strcmp(o->places[i].name, s->place) == 0)
+        if (is_same_kind(o->places[i].kind, s->kind) && strcmp(o->places[i].name, s->place) == 0)
             return &o->places[i];
     return NULL;
 }
@@ -311,7 +104,7 @@ static uint64_t new_bytes(const struct answer_older *o, const struct gcd_session
 static uint64_t without_moved(const struct place *before, const struct gcd_suspect *s,
                               uint64_t grown)
 {
-    uint64_t elements = elements_of(s), owned = owned_by(s);
+    uint64_t elements = answer_older_elements(s), owned = answer_older_owned(s);
     if (before->elements == UINT64_MAX || elements == UINT64_MAX || owned == 0 ||
         before->elements == 0 || elements == 0 ||
         (double)owned / (double)elements <= (double)before->owned / (double)before->elements)
@@ -356,7 +149,7 @@ static void count_objects(struct growth *g, const struct gcd_session *newer,
     const char *name = gcd_names_plain(gcd_session_names(newer), g->type);
     for (int i = 0; i < 2; i++)
         g->heap[i] = row->sums[i].objects;
-    g->objects[1] = least(many_in(s, g->type), g->heap[1]);
+    g->objects[1] = least(answer_older_many(s, g->type), g->heap[1]);
     g->counted = g->heap[0] == 0;
     for (size_t i = 0; before != NULL && i < before->many_count && !g->counted; i++) {
         g->counted = strcmp(before->many[i].type, name) == 0;
@@ -382,19 +175,22 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     g.grown = more(g.bytes_before, g.bytes);
     /* Under another place it may have been there: the part of its objects that is new. */
     if (!g.known && row != NULL)
-        g.grown = g.heap[1] > g.heap[0] ? (uint64_t)((double)g.bytes *
-                                                     (double)(g.heap[1] - g.heap[0]) /
-                                                     (double)g.heap[1])
-                                        : 0;
+        g.grown =
+            g.heap[1] > g.heap[0]
+                ? (uint64_t)((double)g.bytes * (double)(g.heap[1] - g.heap[0]) / (double)g.heap[1])
+                : 0;
     g.grown = least(g.grown, new_bytes(o, newer, s));
     if (g.known)
         g.grown = without_moved(before, s, g.grown);
-    g.same_elements = row != NULL && (g.counted ? g.objects[1] <= g.objects[0]
-                                                : g.heap[1] <= g.heap[0]);
+    g.same_elements =
+        row != NULL && (g.counted ? g.objects[1] <= g.objects[0] : g.heap[1] <= g.heap[0]);
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
     g.share = all > 0 && g.grown <= all ? (double)g.grown / (double)all : 0;
     g.worth = is_worth(o, origins, &g) && !is_internal(newer, origins, s) &&
               !(s->kind == GCD_SUSPECT_TYPE && g.same_elements);
+    g.full = before != NULL && g.worth && s->element.type == g.type && before->places > 0 &&
+             before->places == answer_older_places(s) && g.objects[1] >= before->places &&
+             g.counted && g.objects[0] < g.objects[1];
     return g;
 }
 
@@ -429,6 +225,83 @@ static void prefer_come(struct answer_older *o, const struct gcd_names *names)
     }
 }
 
+/* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap
+ * 1,000 -> 3,000)". */
+static void count_text(const struct growth *g, const struct gcd_names *names, size_t size,
+                       char *ret)
+{
+    char step[GCD_ASYNC_STEP_BYTES];
+    ret[0] = '\0';
+    if (g->type == GCD_TYPE_NONE)
+        return;
+    const char *name = gcd_names_step(names, g->type, step);
+    if (g->counted)
+        (void)snprintf(ret, size, "%s -> %s %s", GCD_DIGITS(g->objects[0]),
+                       GCD_DIGITS(g->objects[1]), name);
+    else
+        (void)snprintf(ret, size, "%s %s (in the heap %s -> %s)", GCD_DIGITS(g->objects[1]), name,
+                       GCD_DIGITS(g->heap[0]), GCD_DIGITS(g->heap[1]));
+}
+
+/* "SessionStore: 1,000 -> 3,000 Session, +4.1 MiB, 53 % of the growth" */
+static const char *growth_text(const struct gcd_suspect *s, const struct growth *g,
+                               const struct gcd_names *names, char ret[ANSWER_COME_BYTES])
+{
+    char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
+    count_text(g, names, sizeof count, count);
+    if (g->share > 0)
+        (void)snprintf(share, sizeof share, ", %.0f %% of the growth", 100 * g->share);
+    if (g->grown == 0)
+        (void)snprintf(ret, ANSWER_COME_BYTES, "%s has not grown%s%s", s->place,
+                       count[0] != '\0' ? ": " : "", count);
+    else
+        (void)snprintf(ret, ANSWER_COME_BYTES, "%s: %s%s%s%s%s", s->place, count,
+                       count[0] != '\0' ? ", " : "", g->known ? "+" : "about +",
+                       gcd_text_size(g->grown, bytes), share);
+    return ret;
+}
+
+/* Is S what has come in, and what of the program keeps it? */
+static bool has_come_in(const struct answer_come *come, const struct gcd_names *names,
+                        const struct gcd_suspect *s)
+{
+    bool owner = s->owner != GCD_TYPE_NONE &&
+                 strcmp(gcd_names_plain(names, s->owner), come->owner) == 0,
+         element = s->element.type != GCD_TYPE_NONE &&
+                   strcmp(gcd_names_plain(names, s->element.type), come->element) == 0;
+    for (size_t i = 0; i < s->own_count && owner && !element; i++)
+        element = strcmp(gcd_names_plain(names, s->own[i].type), come->element) == 0;
+    return owner && element;
+}
+
+/* Arrays that are full, and what is a note because its limit is known, are told and not accused. */
+static void find_limited(struct answer_older *o, const struct gcd_names *names)
+{
+    char text[ANSWER_COME_BYTES];
+    for (size_t i = 0; i < o->growth_count; i++) {
+        struct growth *g = &o->growths[i];
+        const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
+        if (!g->worth || !g->full)
+            continue;
+        g->worth = false;
+        if (o->limited[0] == '\0')
+            (void)snprintf(o->limited, sizeof o->limited,
+                           "%.1500s. It fills an array that is as long as before, and has no room "
+                           "for more.",
+                           growth_text(s, g, names, text));
+    }
+    for (size_t i = 0; i < gcd_suspects_note_count(o->newer) && o->come.owner != NULL; i++) {
+        const struct gcd_suspect *s = gcd_suspects_note(o->newer, i);
+        if (s->kind != GCD_SUSPECT_DESIGN || !has_come_in(&o->come, names, s))
+            continue;
+        if (!s->limited)
+            o->design = s;
+        else if (o->limited[0] == '\0')
+            (void)snprintf(o->limited, sizeof o->limited, "%.1200s. %.800s",
+                           answer_come_text(&o->come, text), s->advice);
+    }
+}
+
 /* What is worth a word comes first. */
 static bool is_before(const struct growth *a, const struct growth *b)
 {
@@ -448,7 +321,7 @@ static void sort_by_growth(struct answer_older *o)
 static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
                               const struct gcd_tree_diff *paths, struct gcd_error *err)
 {
-    GCD_TRY(add_paths(o, newer, err));
+    GCD_TRY(answer_older_add_paths(o, newer, err));
     if (o->paths != NULL) {
         GCD_TRY(gcd_tree_diff_match(o->paths, err));
         paths = o->paths;
@@ -456,7 +329,7 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
     if (paths == NULL || !answer_come_find(paths, o->types, o->own_bytes, &o->come))
         return GCD_OK;
     GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
-    o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come);
+    o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come, newer);
     return GCD_OK;
 }
 
@@ -467,10 +340,10 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
     size_t n = gcd_suspects_count(suspects);
     const struct gcd_origins *origins;
     o->heap_bytes[1] = gcd_suspects_heap_bytes(suspects);
-    o->own_bytes[1] = own_bytes_of(suspects);
+    o->own_bytes[1] = answer_older_own_bytes(suspects);
     o->complete[1] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(gcd_session_origins(newer, NULL, &origins, err));
-    GCD_TRY(add_types(o, newer, err));
+    GCD_TRY(answer_older_add_types(o, newer, err));
     GCD_TRY(gcd_diff_match(o->types, err));
     for (size_t i = 0; i < gcd_diff_row_count(o->types); i++) {
         const struct gcd_diff_sum *sums = gcd_diff_row(o->types, i)->sums;
@@ -486,6 +359,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
     for (size_t i = 0; i < n; i++)
         o->growths[i] = find_growth(o, newer, origins, gcd_suspects_get(suspects, i));
     prefer_come(o, gcd_session_names(newer));
+    find_limited(o, gcd_session_names(newer));
     sort_by_growth(o);
     return GCD_OK;
 }
@@ -567,42 +441,16 @@ void answer_grown_done(struct answer_grown *grown)
     answer_free(grown->said);
 }
 
-/* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap
- * 1,000 -> 3,000)". */
-static void count_text(const struct growth *g, const struct gcd_names *names, size_t size,
-                       char *ret)
-{
-    char step[GCD_ASYNC_STEP_BYTES];
-    ret[0] = '\0';
-    if (g->type == GCD_TYPE_NONE)
-        return;
-    const char *name = gcd_names_step(names, g->type, step);
-    if (g->counted)
-        (void)snprintf(ret, size, "%s -> %s %s", GCD_DIGITS(g->objects[0]),
-                       GCD_DIGITS(g->objects[1]), name);
-    else
-        (void)snprintf(ret, size, "%s %s (in the heap %s -> %s)", GCD_DIGITS(g->objects[1]), name,
-                       GCD_DIGITS(g->heap[0]), GCD_DIGITS(g->heap[1]));
-}
-
 void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of,
                            const struct gcd_suspect *s)
 {
     const struct growth g = growth_of(of, s);
-    char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
+    char text[ANSWER_COME_BYTES];
     if (g.known) {
         answer_count(a, "bytes_before", g.bytes_before);
         answer_delta(a, "bytes_delta", g.bytes_before, g.bytes);
     }
-    count_text(&g, gcd_session_names(of->session), sizeof count, count);
-    if (g.share > 0)
-        (void)snprintf(share, sizeof share, ", %.0f %% of the growth", 100 * g.share);
-    if (g.grown == 0)
-        answer_format(a, "grown", "%s has not grown%s%s", s->place, count[0] != '\0' ? ": " : "",
-                      count);
-    else
-        answer_format(a, "grown", "%s: %s%s%s%s%s", s->place, count, count[0] != '\0' ? ", " : "",
-                      g.known ? "+" : "about +", gcd_text_size(g.grown, bytes), share);
+    answer_text(a, "grown", growth_text(s, &g, gcd_session_names(of->session), text));
 }
 
 /* How sure it is that something has GROWN, or has not. */
@@ -610,7 +458,8 @@ static const char *evidence(const struct answer_older *o, bool grown)
 {
     return grown && !o->complete[0]
                ? "The older dump is incomplete: what seems to have grown may be missing in it."
-           : grown          ? "It grew between two dumps: a third one shows whether that goes on."
+           : grown ? "It grew between two dumps: a third one shows whether that goes on or "
+                     "ends at a limit."
            : o->complete[1] ? "It did not grow between the two dumps."
                             : "The newer dump is incomplete: it may have grown all the same.";
 }
@@ -622,13 +471,19 @@ static bool is_unexplained(const struct answer_older *o)
     for (size_t i = 0; i < o->growth_count; i++)
         if (o->growths[i].worth && o->growths[i].grown > most)
             most = o->growths[i].grown;
-    return o->come.owner != NULL && o->limit.fill == NULL && most < MOST(o->come.bytes);
+    return o->come.owner != NULL && o->limit.fill == NULL && o->limited[0] == '\0' &&
+           most < MOST(o->come.bytes);
 }
 
 /* The sentence for what has come, but has a limit. */
 static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
 {
     char come[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
+    if (o->limited[0] != '\0') {
+        (void)snprintf(ret, ANSWER_COME_BYTES,
+                       "No suspect has grown between the two dumps. %.1900s", o->limited);
+        return ret;
+    }
     const struct gcd_owner_fill *f = &o->limit.fill->counts;
     (void)answer_come_text(&o->come, come);
     int n = snprintf(
@@ -642,6 +497,10 @@ static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BY
                        " (before: %s), and %s have at least three quarters of that: they seem to "
                        "be cut back to a limit. A third dump shows whether any gets more.",
                        GCD_DIGITS(o->limit.most_before), GCD_DIGITS(f->nearly));
+    else if (o->limit.field != NULL)
+        (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
+                       ", and the limit of each is %s (%.100s): they fill up to it.",
+                       GCD_DIGITS(o->limit.number), o->limit.field);
     else
         (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
                        ", as before, and %s have so many: they fill up to a limit.",
@@ -656,7 +515,7 @@ static const char *grown_without(const struct answer_older *o, char ret[ANSWER_C
     uint64_t grown = more(o->own_bytes[0], o->own_bytes[1]);
     if (!o->complete[0] || !o->complete[1])
         return NULL;
-    if (o->limit.fill != NULL)
+    if (o->limit.fill != NULL || o->limited[0] != '\0')
         return filling(o, ret);
     if (grown < o->own_bytes[0] / SAID_GROWTH || gcd_diff_row_count(o->types) == 0 ||
         grown < ANSWER_GROWN_BYTES)
@@ -684,6 +543,27 @@ static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_
                : "No suspect has grown in what has arrived of the two dumps; not all has.";
 }
 
+/* Where to look; what may be a limit is said, too. */
+static void put_come_advice(struct answer *a, const struct answer_older *o)
+{
+    char text[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES];
+    const char *advice = answer_come_advice(&o->come, text);
+    if (o->design != NULL)
+        answer_format(a, "advice",
+                      "That is a cache or a pool, which may still fill up to its limit. If it has "
+                      "none, %c%s",
+                      advice[0] - 'A' + 'a', advice + 1);
+    else if (o->limit.equal != NULL)
+        answer_format(a, "advice",
+                      "%s %s of %s %s have %s each: if that is their limit, nothing is wrong.",
+                      advice, GCD_DIGITS(o->limit.equal->counts.full),
+                      GCD_DIGITS(o->limit.equal->counts.owners),
+                      gcd_async_step_name(o->come.owner, false, false, owner),
+                      GCD_DIGITS(o->limit.equal->counts.most));
+    else
+        answer_text(a, "advice", advice);
+}
+
 struct answer *answer_growth_said(const struct answer_older *o)
 {
     char text[ANSWER_COME_BYTES];
@@ -697,7 +577,7 @@ struct answer *answer_growth_said(const struct answer_older *o)
         return a;
     }
     answer_format(a, "sentence", "%s.", answer_come_text(&o->come, text));
-    answer_text(a, "advice", answer_come_advice(&o->come, text));
+    put_come_advice(a, o);
     answer_text(a, "evidence", evidence(o, true));
     answer_text(a, "owner", o->come.owner);
     answer_text(a, "field", o->come.field);
@@ -740,6 +620,13 @@ bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspec
     return grown >= ANSWER_GROWN_BYTES && grown >= o->heap_bytes[1] / WORTH_HEAP;
 }
 
+/* Is S a MemoryCache whose limit is not known? */
+static bool is_unlimited_unless(const struct gcd_suspect *s)
+{
+    return s->collection != NULL && strcmp(s->collection, "cache") == 0 &&
+           !gcd_text_begins(s->advice, "It has no SizeLimit");
+}
+
 /* The advice about S, and how sure it is. */
 void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                          const struct gcd_suspect *s)
@@ -753,6 +640,8 @@ void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                       gcd_names_step(gcd_session_names(of->session), g.type, step));
     else if (advice == s->advice)
         answer_text(a, "advice", advice);
+    else if (is_unlimited_unless(s))
+        answer_format(a, "advice", "If it has no SizeLimit, %s", advice);
     else
         answer_format(a, "advice", "%c%s", *advice - 'a' + 'A', advice + 1);
     answer_text(a, "evidence", evidence(of->older, g.grown > 0));

@@ -270,6 +270,7 @@ struct answer_come {
     uint64_t objects[2];                 /* of ELEMENT, in FIELD of OWNER */
     uint64_t bytes;                      /* by which the step on the paths has grown */
     uint64_t owner_bytes;                /* and that of OWNER, if there are many; else 0 */
+    uint64_t owners[2];                  /* everywhere, also those without any; 0 0 = unknown */
     double share;                        /* of the growth of the heap */
 };
 #define ANSWER_COME_BYTES 2048u
@@ -304,10 +305,18 @@ struct answer_limit {
     const struct answer_fill *fill; /* NULL = no limit */
     uint32_t most_before;
     bool trimmed;
+    /* or NUMBER, which they all have in FIELD, allows no more, and many have nearly as many; its
+     * name lives as long as the values of the newer dump */
+    const char *field;
+    uint64_t number;
+    /* no limit is known, but nearly all owners have as many as the fullest */
+    const struct answer_fill *equal;
 };
+/* NEWER: the dump of NOW, which may have fields of the owners. */
 struct answer_limit answer_fills_limit(const struct answer_fills *before,
                                        const struct answer_fills *now,
-                                       const struct answer_come *come);
+                                       const struct answer_come *come,
+                                       struct gcd_session *newer);
 
 /* ---- answer_growth.c: how suspects have grown ---- */
 

@@ -6,7 +6,11 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "session/session.h"
+
+/* Names of limits are shorter. */
+#define LIMIT_NAME_BYTES 64u
 
 static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *c,
                                struct gcd_error *err)
@@ -87,12 +91,77 @@ static bool number_in_image(void *numbers, uint64_t address, const char *field, 
     return false;
 }
 
+/* Does NAME say that the number in the field limits how many there are?  "_limit", "maxEntries",
+ * "Capacity"; not "maxId", which is the highest so far. */
+static bool is_limit_name(const char *name)
+{
+    static const char *const parts[] = { "limit", "capacity" },
+                             *const whole[] = { "cap", "max", "maximum", "bound" },
+                             *const of[] = { "size",     "count", "items",   "entries", "length",
+                                             "elements", "keys",  "objects", "messages" };
+    char text[LIMIT_NAME_BYTES];
+    size_t n = 0;
+    if (gcd_text_begins(name, "m_"))
+        name += 2;
+    for (; *name != '\0' && n + 1 < sizeof text; name++)
+        if (*name != '_')
+            text[n++] = (char)(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
+    text[n] = '\0';
+    if (gcd_text_begins(text, "initial") || gcd_text_begins(text, "min"))
+        return false;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(text, whole[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(text, parts[i]) != NULL)
+            return true;
+    const char *rest = gcd_text_begins(text, "maximum") ? text + 7
+                       : gcd_text_begins(text, "max")   ? text + 3
+                                                        : "";
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (gcd_text_begins(rest, of[i]))
+            return true;
+    return false;
+}
+
+/* [gcd_suspects_options.limit] Of the session NUMBERS; they are read as those above. */
+static const char *limit_in_image(void *numbers, uint64_t address, uint64_t least, uint64_t *ret)
+{
+    struct gcd_image_numbers *all;
+    const char *best = NULL;
+    if (session_numbers(numbers, &all, NULL) != GCD_OK || all == NULL)
+        return NULL;
+    for (uint32_t i = 0, n = gcd_image_field_count(all, address); i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(all, address, i);
+        bool number =
+            f.known && (f.number.kind == GCD_NUMBER_SIGNED || f.number.kind == GCD_NUMBER_UNSIGNED);
+        if (!number || f.number.bits > INT64_MAX || f.number.bits < least ||
+            (best != NULL && f.number.bits >= *ret) || !is_limit_name(f.name))
+            continue;
+        best = f.name;
+        *ret = f.number.bits;
+    }
+    return best;
+}
+
+static bool has_numbers(const struct gcd_session *s)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(s->graph);
+    return (s->values.memory != NULL && summary->image.made_from[0] != '\0') ||
+           (s->values.values != NULL && summary->values.numbers > 0);
+}
+
+const char *gcd_session_limit(struct gcd_session *s, uint64_t address, uint64_t least,
+                              uint64_t *ret)
+{
+    bool known = has_numbers(s) && !gcd_graph_notes(s->graph)->addresses_made_up;
+    return known ? limit_in_image(s, address, least, ret) : NULL;
+}
+
 static struct gcd_suspects_options suspects_options(struct gcd_session *s,
                                                     const struct gcd_context *c)
 {
-    const struct gcd_summary *summary = gcd_graph_summary(s->graph);
-    bool image = (s->values.memory != NULL && summary->image.made_from[0] != '\0') ||
-                 (s->values.values != NULL && summary->values.numbers > 0);
+    bool image = has_numbers(s);
     return (struct gcd_suspects_options){ .context = *c,
                                           .share = s->options.share,
                                           .min_bytes = s->options.min_bytes,
@@ -103,6 +172,7 @@ static struct gcd_suspects_options suspects_options(struct gcd_session *s,
                                           .fields = s->fields,
                                           .values = s->values.values,
                                           .number = image ? number_in_image : NULL,
+                                          .limit = image ? limit_in_image : NULL,
                                           .numbers = s };
 }
 

@@ -165,7 +165,7 @@ class Leaks(CliTest):
         text = " ".join(self.done("leaks", "old", "new").text.split())
         self.assertIn(" 1. s_carts: 200 -> 1,200 Shop.Cart, +1.9 MiB, 99 % of the growth. 5.7 % of the heap ", text)
         self.assertIn("(1 more suspect, which grew less or not)", text)
-        self.assertIn(" It grew between two dumps: a third one shows whether that goes on. ", text)
+        self.assertIn(" It grew between two dumps: a third one shows whether that goes on or ends at a limit. ", text)
         self.assertNotIn("Its size, not its growth", text)
         shop = [os.path.join(SOURCE, "traces", "shop", f"{name}.nettrace.gz") for name in ("morning", "evening")]
         got = self.json(*shop)["suspects"]
@@ -199,18 +199,38 @@ class Leaks(CliTest):
                 "None of the 1,000 Bank.Account has more than 8 Bank.Entry, as before, and 800 have so many: they fill up to a limit.")
         text, got = self.grown(accounts([4] * 980 + [8] * 10 + [0] * 10), accounts([8] * 800 + [4] * 200))
         self.assertEqual((got["headline"], got["suspects"], got["growth"]), (none, [], None))
-        for before, now in (([4] * 1000, [8] * 1000), ([8] * 10 + [2] * 990, [8] * 10 + [6] * 990), ([8] * 500, [8] * 1000)):
+        # owners that had none are not new
+        text, got = self.grown(accounts([8] * 600 + [0] * 300), accounts([8] * 900))
+        self.assertEqual((got["suspects"], got["growth"]), ([], None))
+        self.assertIn("None of the 900 Bank.Account has more than 8 Bank.Entry, as before, and 900 have so many: ", text)
+        for before, now, same in (([4] * 1000, [8] * 1000, True), ([8] * 10 + [2] * 990, [8] * 10 + [6] * 990, False), ([8] * 500, [8] * 1000, False)):
             text, got = self.grown(accounts(before), accounts(now))
             self.assertRegex(got["headline"], r"[\d,]+ -> [\d,]+ Bank\.(Entry|Account), \+")
-            self.assertNotIn("limit", text)
+            self.assertNotIn("fill up to", text)
+            self.assertEqual("1,000 of 1,000 Bank.Account have 8 each: if that is their limit, nothing is wrong." in text, same, text)
             self.assertTrue(got["growth"] or got["suspects"], text)
+
+    def test_growth_in_an_array_of_one_length(self):
+        """A ring that has become full gets no more; one with room left, or a longer array, may."""
+        def ring(places, n):
+            objects = {"ring": ("Shop.Ring", 24, ["slots"]), "slots": ("Shop.Order[]", 24 + 8 * places, [f"o{i}" for i in range(n)])}
+            return heap(objects | {f"o{i}": ("Shop.Order", 200, []) for i in range(n)}, [("ring", "s_ring")])[0]
+        text, got = self.grown(ring(5000, 2000), ring(5000, 5000))
+        self.assertEqual((got["suspects"], got["growth"]), ([], None))
+        self.assertTrue(text.startswith("No suspect has grown between the two dumps. Ring: 2,000 -> 5,000 Shop.Order, +585.9 KiB, 100 % of the growth. "
+                                        "It fills an array that is as long as before, and has no room for more. "), text)
+        for before, now in (((5000, 2000), (5000, 4000)), ((2500, 2000), (5000, 5000))):
+            text, got = self.grown(ring(*before), ring(*now))
+            self.assertTrue(got["growth"] or got["suspects"], text)
+            self.assertNotIn("as long as before", text)
 
     def test_growth_of_many_owners(self):
         """What has come, and where to look, although each owner alone is a suspect that has grown by little."""
         text, got = self.grown(rooms(2000), rooms(4000))
         said = "Chat.Room: 80,000 -> 160,000 Chat.Message, +3.1 MiB, 83 % of the growth."
-        advice = "Look in Chat.Room for what adds Chat.Message objects and never removes them."
-        self.assertTrue(text.startswith(f"{said} {advice} It grew between two dumps: a third one shows whether that goes on. Memory: "), text)
+        advice = ("Look in Chat.Room for what adds Chat.Message objects and never removes them. "
+                  "40 of 40 Chat.Room have 4,000 each: if that is their limit, nothing is wrong.")
+        self.assertTrue(text.startswith(f"{said} {advice} It grew between two dumps: a third one shows whether that goes on or ends at a limit. Memory: "), text)
         self.assertEqual((got["headline"], got["suspects"], got["suspect_count"], got["none"]), (said, [], 0, said))
         row = got["growth"]
         self.assertEqual((row["advice"], row["owner"], row["type"], row["count_before"], row["count_after"], row["bytes"]),

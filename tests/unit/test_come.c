@@ -177,7 +177,7 @@ static struct answer_limit limit_of(struct gcd_owner_fill was, struct gcd_owner_
     const struct answer_come come = { .owner = "Shop.Page", .element = "Shop.Hit" };
     before = filled(was);
     now = filled(is);
-    return answer_fills_limit(&before, &now, &come);
+    return answer_fills_limit(&before, &now, &come, NULL);
 }
 
 #define OWNERS(n, elements_, most_, full_, nearly_)                               \
@@ -218,10 +218,8 @@ static void owners_are_cut_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_objects_have_not_come),
-        cmocka_unit_test(elements_are_of_the_field),
-        cmocka_unit_test(what_observes_has_not_come),
-        cmocka_unit_test(owners_fill_up),
+        cmocka_unit_test(moved_objects_have_not_come), cmocka_unit_test(elements_are_of_the_field),
+        cmocka_unit_test(what_observes_has_not_come),  cmocka_unit_test(owners_fill_up),
         cmocka_unit_test(owners_are_cut_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

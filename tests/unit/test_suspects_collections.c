@@ -180,6 +180,49 @@ static void a_cache_with_a_limit_is_a_note(void **state)
     }
 }
 
+/* [gcd_suspects_options.limit] All objects of the test have the same. */
+static const char *limit_at(void *numbers, uint64_t address, uint64_t least, uint64_t *ret)
+{
+    const uint64_t *limit = numbers;
+    *ret = limit[0];
+    return limit[0] >= least && address != 0 ? "_capacity" : NULL;
+}
+
+/* 60 pages in a list of a store, whose field allows so many: is it a note? */
+static bool is_limited_by(uint64_t limit, const char *owner)
+{
+    struct pile *p = pile_new();
+    uint32_t store = node(p, owner, 64), list = child(p, store, GENERIC "List`1[Shop.Page]", 32),
+             array = child(p, list, "Shop.Page[]", 24 + 8 * 64);
+    for (int k = 0; k < 60; k++)
+        child(p, array, "Shop.Page", 2000);
+    static_root(p, store, "s_store");
+    struct answer a;
+    struct gcd_error err = GCD_ERROR_INIT;
+    const struct gcd_suspects_options how = {
+        .share = 0.3, .min_bytes = 1, .limit = limit_at, .numbers = &limit
+    };
+    assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+    size_t notes = gcd_suspects_note_count(a.s);
+    assert_int_equal(notes + gcd_suspects_count(a.s), 1);
+    if (notes > 0) {
+        assert_true(gcd_suspects_note(a.s, 0)->limited);
+        assert_non_null(strstr(gcd_suspects_note(a.s, 0)->advice, " (_capacity of Store): it "));
+    }
+    forget(a);
+    return notes > 0;
+}
+
+static void what_is_full_by_its_own_field_is_a_note(void **state)
+{
+    (void)state;
+    assert_true(is_limited_by(60, "Shop.Store"));
+    assert_true(is_limited_by(80, "Shop.Store"));
+    assert_false(is_limited_by(59, "Shop.Store")); /* that limits something else */
+    assert_false(is_limited_by(81, "Shop.Store")); /* it may be another number */
+    assert_false(is_limited_by(60, "System.Store"));
+}
+
 static void an_element_that_keeps_nearly_all_is_the_suspect(void **state)
 {
     (void)state;
@@ -488,6 +531,7 @@ int main(void)
         cmocka_unit_test(one_full_channel),
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
+        cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),

@@ -197,6 +197,11 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 
 /* ---- caches with a limit ---- */
 
+/* Objects that an owner refers to, among which its options may be. */
+#define OPTIONS_SEEN 64u
+/* Fewer elements are near many numbers. */
+#define LEAST_LIMITED 16u
+
 #define CACHING "Microsoft.Extensions.Caching.Memory."
 
 /* What NODE refers to, of the type of this NAME; GCD_NODE_NONE. */
@@ -251,7 +256,47 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     }
     suspects_put(s, ": it keeps no more. If that is too much memory, lower the limit, or give "
                     "entries the sizes that they have.");
-    s->by_design = true;
+    s->by_design = s->limited = true;
+    return true;
+}
+
+/* The limit in NODE, or in its options, if COUNT may be near it; NULL = not known. */
+static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64_t count,
+                            uint64_t *ret)
+{
+    static const char *const words[] = { "Options", "Settings", "Configuration", "Limits" };
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    const char *field = w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, node), count, ret);
+    for (size_t i = 0; i < n && i < OPTIONS_SEEN && field == NULL; i++) {
+        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        const char *name = gcd_graph_summary(w->g)->types[type].name;
+        for (size_t k = 0; k < sizeof words / sizeof *words && field == NULL && w->is_own[type];
+             k++)
+            if (ends_in(name, strcspn(name, "`["), words[k]))
+                field =
+                    w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, edges[i]), count, ret);
+    }
+    return field;
+}
+
+/* COUNT elements of P that are nearly as many as a field of its owner allows.  Does it say what
+ * there is to say?  Other numbers are seldom that near. */
+static bool advise_own_limit(struct suspect_words *s, const struct gcd_suspect *p, uint64_t count)
+{
+    uint64_t limit;
+    if (p->owner_node == GCD_NODE_NONE || !s->w->is_own[p->owner] || s->w->o->limit == NULL ||
+        gcd_graph_notes(s->w->g)->addresses_made_up || count < LEAST_LIMITED)
+        return false;
+    const char *field = limit_of(s->w, p->owner_node, count, &limit);
+    if (field == NULL || count < limit - limit / 4)
+        return false;
+    suspects_put(s, "Its limit is ");
+    suspects_put_number(s, limit);
+    suspects_put(s, " (%.100s of ", field);
+    suspects_put_where(s, p->owner);
+    suspects_put(s, "): it keeps no more. If that is too much memory, lower the limit.");
+    s->by_design = s->limited = true;
     return true;
 }
 
@@ -274,6 +319,9 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->by_design = true;
         return;
     }
+    if (x->pub.element.type != GCD_TYPE_NONE &&
+        advise_own_limit(s, &x->pub, x->pub.element.objects))
+        return;
     if (is_own_pool(s, x)) {
         suspects_put(s, "A pool keeps what was returned for the next peak. If it is too large, "
                         "let it keep fewer. A second dump shows whether it still grows.");
@@ -418,6 +466,8 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
         advise_root_scope(s, p);
     } else if (collection) {
         advise_collection(s, x);
+    } else if (is_recent_cache(s, p) && advise_own_limit(s, p, p->held[0].objects)) {
+        return;
     } else if (is_recent_cache(s, p)) {
         suspects_put(s, "A dictionary and a linked list of the same nodes are a cache of what was "
                         "used last. If it is too large, lower its limit. A second dump shows "

@@ -242,7 +242,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
         advice.condition = 0;
-        advice.size_only = false;
+        advice.size_only = advice.limited = false;
         say(&sentence, x, by);
         kinds[by->pub.kind].advise(&advice, by);
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
@@ -250,6 +250,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     }
     if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
         x->pub.kind = GCD_SUSPECT_DESIGN;
+    x->pub.limited = advice.limited && x->pub.kind == GCD_SUSPECT_DESIGN;
     x->pub.evidence = advice.by_design ? "" : evidence_of(x);
     x->pub.advice_condition = advice.condition;
     x->pub.size_only = advice.size_only && by == x;

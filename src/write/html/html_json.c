@@ -95,6 +95,22 @@ static void use_suspect(struct page *p, const struct gcd_suspect *s)
         use(p, s->element.type);
 }
 
+static bool is_design(const struct gcd_suspect *s)
+{
+    return s->kind == GCD_SUSPECT_DESIGN && s->owner != GCD_TYPE_NONE;
+}
+
+static void use_design(struct page *p, const struct gcd_suspect *s)
+{
+    if (!is_design(s))
+        return;
+    use(p, s->owner);
+    if (s->element.type != GCD_TYPE_NONE)
+        use(p, s->element.type);
+    for (size_t k = 0; k < s->own_count; k++)
+        use(p, s->own[k].type);
+}
+
 /* The number of suspects that the page shows. */
 static size_t suspect_count(const struct page *p)
 {
@@ -153,6 +169,8 @@ static void use_all(struct page *p)
     const struct gcd_page_growth *growth;
     for (size_t i = 0; i < suspect_count(p); i++)
         use_suspect(p, html_suspect(h, i, &growth));
+    for (size_t i = 0; i < gcd_suspects_note_count(h->suspects); i++)
+        use_design(p, gcd_suspects_note(h->suspects, i));
     if (has_consumer(p))
         use_suspect(p, gcd_suspects_get(h->consumer, 0));
     use_shared(p);
@@ -741,6 +759,8 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
         json_put_open(&p->j, "elements", '[');
         json_put_number(&p->j, NULL, p->number[s->element.type]);
         json_put_number(&p->j, NULL, s->element.objects);
+        if (strcmp(s->collection, "array") == 0)
+            json_put_number(&p->j, NULL, s->elements);
         json_put_close(&p->j, ']');
     }
     json_put_open(&p->j, "own", '[');
@@ -780,6 +800,30 @@ static gcd_status put_notes(struct page *p, struct gcd_error *err)
     }
     json_put_close(&p->j, ']');
     return GCD_OK;
+}
+
+/* Notes, for a second dump that is dropped on the page: the owner, the program's types in it, is
+ * its limit known, the advice. */
+static void put_designs(struct page *p)
+{
+    json_put_open(&p->j, "designs", '[');
+    for (size_t i = 0; i < gcd_suspects_note_count(p->h->suspects); i++) {
+        const struct gcd_suspect *s = gcd_suspects_note(p->h->suspects, i);
+        if (!is_design(s))
+            continue;
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, p->number[s->owner]);
+        json_put_open(&p->j, NULL, '[');
+        if (s->element.type != GCD_TYPE_NONE)
+            json_put_number(&p->j, NULL, p->number[s->element.type]);
+        for (size_t k = 0; k < s->own_count; k++)
+            json_put_number(&p->j, NULL, p->number[s->own[k].type]);
+        json_put_close(&p->j, ']');
+        json_put_bool(&p->j, NULL, s->limited);
+        json_put_text(&p->j, NULL, s->advice, TEXT_BYTES);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
 }
 
 /* One row per type: owner, it, owners, elements, the most in one, owners with as many, with nearly
@@ -883,6 +927,7 @@ static gcd_status put_all(struct page *p, const char *key, size_t *ret_others,
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     GCD_TRY(put_notes(p, err));
     put_shared(p);
+    put_designs(p);
     if (!p->h->role->part)
         put_fills(p);
     put_parts(p, "dead", p->h->dead, p->h->dead_count);

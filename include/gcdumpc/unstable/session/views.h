@@ -35,6 +35,11 @@ struct gcd_values_view gcd_session_values(const struct gcd_session *s);
 GCD_MUST_CHECK gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
                                               struct gcd_error *err);
 
+/* [gcd_suspects_options.limit] Of S; also where values may not be seen, because limits are nobody's
+ * secrets. */
+const char *gcd_session_limit(struct gcd_session *s, uint64_t address, uint64_t least,
+                              uint64_t *ret);
+
 /* The sites by line and type, with the origins below; NULL = it has none. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,
                                                 const struct gcd_context *call,

@@ -11,6 +11,8 @@
  */
 // many: owners that are full, or trimmed and nearly.
 /** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit */
+// equal: all owners have nearly as many; design: a note has what has come.
+/** @typedef {{limit: Limit | null, equal: Limit | null, design: import("./data.js").DesignRow | undefined}} Bounds */
 
 // A step is on the way as long as it has this part of the growth above.
 const LARGE_PART = 1 / 3;
@@ -32,6 +34,8 @@ const FULL_OF = 4;
 // The fullest trimmed owner grows by at most one part in so many of what the others do; and of fewer objects three quarters are too near to all.
 const SMALL_PART = 8;
 const LEAST_TRIMMED = 8;
+// Without so small a part, all owners are equal.
+const NEARLY_ALL_OF = 10;
 
 /** @param {Step} step */
 function grown({sizes: [before, after]}) {
@@ -154,23 +158,42 @@ export function comeIn(all, heaps, types, own) {
 }
 
 /**
- * Have the owners no more of what has COME than the fullest had before, and many as much?
- * @param {[Heap, Heap]} heaps
- * @param {Come} come
- * @returns {Limit | null}
+ * Have the owners IS no more than the fullest had before, and many as much?
+ * @param {import("./data.js").FillRow} was
+ * @param {import("./data.js").FillRow} is
+ * @returns {Limit & {isLimit: boolean}}
  */
-export function limitOf(heaps, {owner, element}) {
-  const [was, is] = heaps.map(({fills = [], names}) => fills.find(row => names[row[0]] === owner.name && names[row[1]] === element.name));
-  if (was === undefined || is === undefined) {
-    return null;
-  }
+function fullness(was, is) {
   const [, , ownersBefore, elementsBefore, before, , nearlyBefore] = was;
   const [, , owners, elements, most, full, nearly] = is;
   const isFull = most <= before && full >= Math.floor(owners / FULL_OF);
   const each = elements / owners * (ownersBefore / elementsBefore) - 1;
   const trimmed = !isFull && most / before - 1 <= each / SMALL_PART && nearlyBefore >= Math.floor(ownersBefore / FULL_OF) &&
     nearly >= Math.floor(owners / FULL_OF) && most >= LEAST_TRIMMED;
-  // New owners bring their own: what holds the owners is the question then.
-  const come = Math.max(0, elements - elementsBefore);
-  return (!isFull && !trimmed) || owners - ownersBefore > come / most / 2 ? null : {owners, most, many: isFull ? full : nearly, before, trimmed};
+  return {owners, most, many: trimmed ? nearly : full, before, trimmed, isLimit: isFull || trimmed};
+}
+
+/**
+ * What is known about a limit of what has COME.
+ * @param {[Heap, Heap]} heaps
+ * @param {Map<string, Sizes>[]} types
+ * @param {Come} come
+ * @returns {Bounds}
+ */
+export function boundsOf(heaps, types, {owner, element}) {
+  const names = heaps[1].names;
+  const design = heaps[1].designs?.find(([of, parts]) => names[of] === owner.name && parts.some(part => names[part] === element.name));
+  const [was, is] = heaps.map(heap => (heap.fills ?? []).find(row => heap.names[row[0]] === owner.name && heap.names[row[1]] === element.name));
+  if (was === undefined || is === undefined) {
+    return {limit: null, equal: null, design};
+  }
+  const found = fullness(was, is);
+  // New owners bring their own: what holds the owners is the question then.  Those that had none are not new.
+  const counts = types.map(one => one.get(owner.name)?.[0] ?? 0);
+  const newOwners = counts[1] > 0 ? counts[1] - counts[0] : is[2] - was[2];
+  if (newOwners > Math.floor(Math.floor(Math.max(0, is[3] - was[3]) / found.most) / 2)) {
+    return {limit: null, equal: null, design};
+  }
+  const isEqual = found.most > found.before && found.most >= LEAST_TRIMMED && found.many >= found.owners - Math.floor(found.owners / NEARLY_ALL_OF);
+  return {limit: found.isLimit ? found : null, equal: isEqual && !found.isLimit ? found : null, design};
 }

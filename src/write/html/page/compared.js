@@ -1,7 +1,7 @@
 // @ts-check
 // What has grown since an older dump, from the data of the pages of both: as gcdumpc diff writes it into a page of two dumps.
-import {comeIn, limitOf} from "./come.js";
-import {comeAdvice, comeText, filling, itGrew, itHas, suspectHasGrown} from "./words.js";
+import {boundsOf, comeIn} from "./come.js";
+import {comeAdvice, comeText, filling, fillsArray, isLimited, itGrew, itHas, suspectHasGrown} from "./words.js";
 
 /** @typedef {import("./data.js").Heap} Heap */
 /** @typedef {import("./data.js").Suspect} Suspect */
@@ -9,7 +9,7 @@ import {comeAdvice, comeText, filling, itGrew, itHas, suspectHasGrown} from "./w
 /** @typedef {{kind: string, name: string, field: string, call: string, fold: number, sizes: [Sizes, Sizes],
  *            own: [number, number], below: Map<string, Step>}} Step
  * own: objects, without those of the steps below */
-/** @typedef {{come: import("./come.js").Come | null, limit: import("./come.js").Limit | null}} Answer */
+/** @typedef {{come: import("./come.js").Come | null, bounds: import("./come.js").Bounds}} Answer */
 
 // Rows of the tree.
 const STEPS = 8000;
@@ -151,6 +151,38 @@ function newBytes(s, heap, types) {
 }
 
 /**
+ * Is it an array as long as before, in which what has come has left no room?
+ * @param {Suspect} s
+ * @param {Suspect | undefined} same
+ * @param {number | undefined} had
+ * @param {number} has
+ */
+function isFull({elements: [, , places = 0] = [0, 0]}, same, had, has) {
+  return places > 0 && same?.elements?.[2] === places && has >= places && had !== undefined && has > had;
+}
+
+/**
+ * Of what there is much in a suspect, what it had, if that is known, and has.
+ * @param {Suspect} s
+ * @param {Suspect | undefined} same  that of the older dump
+ * @param {[Heap, Heap]} heaps
+ * @param {number[]} inHeap  its objects in both dumps
+ */
+function partsOf(s, same, heaps, inHeap) {
+  const many = manyIn(s, heaps[1]);
+  const has = s.elements?.[1] ?? s.held[0]?.[1] ?? 0;
+  const parts = same === undefined ? [] : [...same.elements === undefined ? [] : [same.elements], ...same.held];
+  const had = inHeap[0] > 0 ? parts.find(part => heaps[0].names[part[0]] === many)?.[1] : 0;
+  return {many, had, has, objects: had === undefined ? inHeap : [had, has], full: isFull(s, same, had, has)};
+}
+
+/** @param {Suspect} s @param {Heap} heap */
+function manyIn(s, heap) {
+  const number = s.elements?.[0] ?? (s.held.length > 0 && s.held[0][1] > 1 ? s.held[0][0] : -1);
+  return number >= 0 ? heap.names[number] : "";
+}
+
+/**
  * By how many bytes a suspect has grown, and the objects of which there are more.
  * @param {Suspect} s
  * @param {[Heap, Heap]} heaps
@@ -160,17 +192,12 @@ function growthOf(s, heaps, types) {
   const same = heaps[0].suspects.find(other => other.title === s.title && other.place === s.place);
   const last = (s.path ?? []).filter(step => step[0] >= 0).at(-1);
   const holder = last === undefined ? "" : heaps[1].names[last[0]];
-  const [number, has] = s.elements ?? (s.held.length > 0 && s.held[0][1] > 1 ? s.held[0] : [-1, 0]);
-  const many = number >= 0 ? heaps[1].names[number] : "";
-  const [before, after] = types.map(all => all.get(many) ?? NONE);
+  const [before, after] = types.map(all => all.get(manyIn(s, heaps[1])) ?? NONE);
   const [one, now] = types.map(all => all.get(holder) ?? NONE);
   // The only object of its type keeps what its type keeps.
   const grown = same !== undefined ? s.bytes - same.bytes : one[0] <= 1 && now[0] === 1 ? s.bytes - one[2]
     : after[0] > before[0] ? Math.round(s.bytes * (after[0] - before[0]) / after[0]) : 0;
-  // What it had, if that is known.
-  const parts = same === undefined ? [] : [...same.elements === undefined ? [] : [same.elements], ...same.held];
-  const had = before[0] > 0 ? parts.find(part => heaps[0].names[part[0]] === many)?.[1] : 0;
-  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), many, had, has, inHeap: [before[0], after[0]]};
+  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), inHeap: [before[0], after[0]], ...partsOf(s, same, heaps, [before[0], after[0]])};
 }
 
 /** Without what exists to observe the process. @param {Heap} heap */
@@ -179,26 +206,35 @@ function ownBytes({totals: {bytes, observed}}) {
 }
 
 /**
+ * What has come in an element of a suspect, of which there are no more, is told instead of it; and of what has a limit nothing is accused.
+ * @param {import("./come.js").Come} come
+ * @param {Suspect} s
+ * @param {number} grown  by how many bytes
+ * @param {string[]} names
+ */
+function explains(come, s, grown, names) {
+  return come.bytes >= grown / 2 || (come.ownerBytes >= grown / 2 && s.own.some(number => names[number] === come.element.name));
+}
+
+/**
  * The suspects of the newer dump, the most grown first.
  * @param {[Heap, Heap]} heaps
  * @param {Map<string, Sizes>[]} types
  * @param {Answer} answer
  */
-function growths(heaps, types, {come, limit}) {
+function growths(heaps, types, {come, bounds: {limit}}) {
   const all = Math.max(0, ownBytes(heaps[1]) - ownBytes(heaps[0]));
   const complete = heaps.map(h => h.verdict.complete);
   return heaps[1].suspects.map((s, suspect) => {
-    const {grown, many, had, has, inHeap} = growthOf(s, heaps, types);
-    const objects = had === undefined ? inHeap : [had, has];
+    const {grown, many, had, has, inHeap, objects, full} = growthOf(s, heaps, types);
     const part = all > 0 && grown <= all ? grown / all : 0;
     const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
     const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
-    // What has come in an element, of which there are no more, is told instead; and of what has a limit nothing is accused.
-    const inOwners = () => come !== null && come.ownerBytes >= grown / 2 && s.own.some(number => heaps[1].names[number] === come.element.name);
-    const told = come !== null && ((limit !== null && many === come.element.name) ||
-                                   (many !== "" && objects[1] <= objects[0] && (come.bytes >= grown / 2 || inOwners())));
     const counts = many === "" ? "" : itHas(many, had, has, inHeap);
-    return {suspect, grown, worth: grown > 0 && grown >= least && !told, ...suspectHasGrown(s, grown, part, counts, complete)};
+    const hasMore = many === "" || objects[1] > objects[0];
+    const told = come !== null && ((limit !== null && many === come.element.name) || (!hasMore && explains(come, s, grown, heaps[1].names)));
+    const worth = grown > 0 && grown >= least && !told;
+    return {suspect, grown, worth: worth && !full, full: worth && full, ...suspectHasGrown(s, grown, part, counts, complete)};
   }).sort((a, b) => b.grown - a.grown);
 }
 
@@ -206,14 +242,22 @@ function growths(heaps, types, {come, limit}) {
  * What is said before the suspects, if none explains what has come.
  * @param {[Heap, Heap]} heaps
  * @param {Answer} answer
- * @param {{grown: number, worth: boolean}[]} suspects
+ * @param {{grown: number, worth: boolean, full: boolean, growth: string}[]} suspects
  */
-function saidOf(heaps, {come, limit}, suspects) {
+function saidOf(heaps, {come, bounds: {limit, equal, design}}, suspects) {
   const most = Math.max(0, ...suspects.map(({grown, worth}) => worth ? grown : 0));
-  if (come === null || (limit === null ? most >= come.bytes / 2 : most > 0)) {
+  const array = suspects.find(({full}) => full);
+  if (most === 0 && array !== undefined) {
+    return {said: [fillsArray(array.growth)]};
+  }
+  const limited = limit !== null || design?.[2] === true;
+  if (come === null || (limited ? most > 0 : most >= come.bytes / 2)) {
     return {};
   }
-  return {said: limit !== null ? [filling(come, limit)] : [`${comeText(come)}.`, comeAdvice(come), itGrew(heaps[0].verdict.complete)]};
+  if (limited) {
+    return {said: [design?.[2] === true ? isLimited(come, design[3]) : limit !== null ? filling(come, limit) : ""]};
+  }
+  return {said: [`${comeText(come)}.`, comeAdvice(come, design !== undefined, equal), itGrew(heaps[0].verdict.complete)]};
 }
 
 /** The types of the program. @param {Heap} heap @param {[string, ...any[]][]} rest */
@@ -246,7 +290,7 @@ export function compared(heaps, files, types, own) {
   const all = {kind: "", name: "", field: "", call: "", fold: 0, below: new Map(), own: [0, 0], sizes: [[0, 0, 0], [0, 0, 0]]};
   const least = Math.max(addTree(all, heaps[0], 0), addTree(all, heaps[1], 1));
   const come = comeIn(all, [ownBytes(heaps[0]), ownBytes(heaps[1])], types, own);
-  const answer = {come, limit: come === null ? null : limitOf(heaps, come)};
+  const answer = {come, bounds: come === null ? {limit: null, equal: null, design: undefined} : boundsOf(heaps, types, come)};
   const suspects = growths(heaps, types, answer);
   return {kind: "diff", gcdumpc: heaps[1].gcdumpc, retained: true, has_steps: true, dropped: true,
           sides: [side(heaps[0], files[0]), side(heaps[1], files[1])], rows, other_rows: others, ...stepRows(all, least), growths: suspects,

@@ -23,14 +23,14 @@
  */
 
 /**
- * held and content are types below it, own those of the program; elements: those of a collection;
+ * held and content are types below it, own those of the program; elements: those of a collection, and the length of an array;
  * path goes from the root to it.  place, what: for its one line; evidence: how sure it
  * is.  counted: no other suspect has its bytes.  growth: what grew since the older of two dumps; grown: by how many
  * bytes; worth: a part of all growth that is worth a word.
  * @typedef {{title: string, sentence: string, keys?: string, allocated?: string, advice: string, evidence: string, size_only?: boolean,
  *            place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, grown?: number, worth?: boolean, growth?: string,
- *            held: PartRow[], elements?: [name: number, objects: number],
+ *            held: PartRow[], elements?: [name: number, objects: number, places?: number],
  *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
@@ -41,6 +41,11 @@
 /**
  * What two to four hold together.  objects: the topmost ones, parts: these by type; all bytes are retained ones.
  * @typedef {{objects: number, bytes: number, parts: PartRow[], holders: HolderRow[]}} SharedRow
+ */
+
+/**
+ * A note: its owner, the program's types in it, is its limit known, and the advice.
+ * @typedef {[owner: number, types: number[], limited: boolean, advice: string]} DesignRow
  */
 
 /**
@@ -127,6 +132,7 @@
  *            largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
  *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[], fills?: FillRow[],
+ *            designs?: DesignRow[],
  *            dead?: PartRow[], dead_types?: number, checks: CheckRow[],
  *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
  */

@@ -305,7 +305,7 @@ export function suspectHasGrown({place}, size, part, objects, complete) {
 
 /** @param {boolean} complete  the older dump */
 export function itGrew(complete) {
-  return complete ? "It grew between two dumps: a third one shows whether that goes on."
+  return complete ? "It grew between two dumps: a third one shows whether that goes on or ends at a limit."
     : "The older dump is incomplete: what seems to have grown may be missing in it.";
 }
 
@@ -320,9 +320,27 @@ export function comeText({owner, field, element, objects, bytes: size, share: pa
          `${wholePercent(part)} of the growth`;
 }
 
-/** @param {import("./come.js").Come} come */
-export function comeAdvice({owner, element}) {
-  return `Look in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`;
+/**
+ * @param {import("./come.js").Come} come
+ * @param {boolean} isDesign  a cache or a pool
+ * @param {import("./come.js").Limit | null} equal
+ */
+export function comeAdvice({owner, element}, isDesign, equal) {
+  const look = `ook in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`;
+  return isDesign ? `That is a cache or a pool, which may still fill up to its limit. If it has none, l${look}`
+    : equal === null ? `L${look}`
+    : `L${look} ${count(equal.many)} of ${count(equal.owners)} ${nameOf(owner)} have ${count(equal.most)} each: ` +
+      "if that is their limit, nothing is wrong.";
+}
+
+/** @param {string} said  how it has grown */
+export function fillsArray(said) {
+  return `${notGrown(true)} ${said}. It fills an array that is as long as before, and has no room for more.`;
+}
+
+/** @param {import("./come.js").Come} come @param {string} advice  about the limit */
+export function isLimited(come, advice) {
+  return `${notGrown(true)} ${comeText(come)}. ${advice}`;
 }
 
 /** @param {import("./come.js").Come} come @param {import("./come.js").Limit} limit */
