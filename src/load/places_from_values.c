@@ -212,12 +212,14 @@ static gcd_status place(void *ctx, const struct gcd_graph *g, uint32_t node, uin
     if (!s->made && !make_slots(w, type, of->layout, s))
         return gcd_fail_nomem(err, "finding the fields of references");
     a.n = (uint32_t)n;
-    a.slots = w->slots + s->first;
+    if (a.n > s->count)
+        return GCD_END;
+    a.slots = &w->slots[s->first];
     a.count = s->count;
     for (uint32_t i = 0; i < s->count; i++)
         if (a.slots[i].column != NO_COLUMN)
             a.values[i] = gcd_le64(row + w->rows->columns[a.slots[i].column].at);
-    if (a.n > a.count || !(s->all ? assign_all(&a, ret) : assign_some(&a, ret)))
+    if (!(s->all ? assign_all(&a, ret) : assign_some(&a, ret)))
         return GCD_END;
     w->placed++;
     return GCD_OK;
