@@ -224,6 +224,15 @@ class Odd(Compare):
         self.put("other", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
         run = self.done("diff", "old", "other")
         self.assertEqual(run.lines, ['gcdumpc: other: comes from a different program than old: "dotnet /srv/bank.dll", not "dotnet /srv/shop.dll"'])
+        # events, memory and core files have other command lines of the same process
+        for one, other, same in (("dotnet /srv/shop.dll", "shop", True), ("dotnet /srv/shop.dll", "./shop --all", True),
+                                 ("/srv/shop /srv/shop.dll --all", "./out/shop --all", True), ("/srv/shop /srv/shop.dll", "/srv/shop", True),
+                                 ("/srv/shop /srv/shop.dll", "bank", False), ("/srv/9/shop /srv/9/shop.dll", "/srv/10/shop", False),
+                                 ("dotnet exec --x a.dll", "/usr/bin/dotnet exec b.dll", False)):
+            self.put("one", types_trace(*OLD, command_line=one))
+            self.put("two", types_trace(*NEW, command_line=other))
+            lines = [line for line in self.done("diff", "one", "two").lines if "program" in line]
+            self.assertEqual(lines == [], same, (one, other, lines))
         self.put("again", of_process(types_trace(*NEW), 4321))
         self.assertEqual(self.done("diff", "old", "again").lines, ["gcdumpc: again: comes from a different process than old: 4321, not 1234"])
         self.assertEqual(self.done("trend", "old", "old", "again").lines, ["gcdumpc: again: comes from a different process than old: 4321, not 1234"])

@@ -25,7 +25,7 @@ static void warn_of_processes(const struct cli_side *a, const struct cli_side *b
     bool commands = a->command_line[0] != '\0' && b->command_line[0] != '\0';
     const char *one = commands ? a->command_line : a->name,
                *other = commands ? b->command_line : b->name;
-    if (one[0] != '\0' && other[0] != '\0' && strcmp(one, other) != 0)
+    if (one[0] != '\0' && other[0] != '\0' && !cli_is_same_program(a, b))
         cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"",
                 a->subject, other, one);
     else if (processes)

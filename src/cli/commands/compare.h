@@ -146,6 +146,9 @@ struct gcd_page_dump cli_compare_page_dump(const struct cli_comparison *c, size_
 /* Reports which thresholds are exceeded; returns the exit status of a printed comparison. */
 enum cli_exit cli_compare_end(const struct cli_comparison *c);
 
+/* compare_programs.c: are they dumps of one program, as far as they tell? */
+bool cli_is_same_program(const struct cli_side *a, const struct cli_side *b);
+
 /* compare_growth.c: prints what has grown as leaks says it of the same dumps, "SessionStore: 1,000
  * -> 3,000 UserSession, +3.9 MiB, 51 % of the growth"; nothing unless that is wanted and known. */
 enum cli_exit cli_growth_say(const struct cli_comparison *c);

@@ -516,11 +516,24 @@ export function sumOf(n) {
   return `${plural(n, "type")} above`;
 }
 
+/** The name of the file, without folders, ".dll" and ".exe". @param {string} path */
+function fileOf(path) {
+  return path.replace(/^.*[\\/]/, "").replace(/\.(dll|exe)$/, "");
+}
+
+/** Events, memory and core files have other command lines of the same process. @param {string} one @param {string} other */
+function isSameProgram(one, other) {
+  const [words, others] = [one, other].map(line => line.split(" ").filter(word => word !== ""));
+  const named = (/** @type {string[]} */ all) => fileOf((fileOf(all[0]) === "dotnet" ? all.find(word => word.endsWith(".dll")) : all[0]) ?? all[0]);
+  const elsewhere = words[0].startsWith("/") && others[0].startsWith("/") && words[0] !== others[0] && fileOf(words[0]) === fileOf(others[0]);
+  return named(words) === named(others) && !elsewhere;
+}
+
 /** @param {Side} before @param {Side} after  what makes a comparison doubtful */
 export function differences(before, after) {
   const said = [];
   const [one, other] = before.program !== "" && after.program !== "" ? [before.program, after.program] : [before.title, after.title];
-  if (one !== "" && other !== "" && one !== other) {
+  if (one !== "" && other !== "" && !isSameProgram(one, other)) {
     said.push("The dumps come from different programs.");
   } else if (before.process > 0 && after.process > 0 && before.process !== after.process) {
     said.push("The dumps come from different processes: what fills up slowly starts again with each of them.");
