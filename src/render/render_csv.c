@@ -11,13 +11,9 @@ void render_csv_text(const char *s, FILE *to)
 {
     fputs(gcd_is_formula(s) ? "\"'" : "\"", to);
     while (*s != '\0') {
-        bool line = *s == '\n' || *s == '\t' || (s[0] == '\r' && s[1] == '\n');
         if (*s == '"')
             putc('"', to);
-        if (line) /* of several lines; no terminal obeys more */
-            putc(*s++, to);
-        else
-            s += cli_print_char(to, s);
+        s += cli_print_char(to, s); /* one line for each row, whatever names contain */
     }
     putc('"', to);
 }
