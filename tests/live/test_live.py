@@ -74,7 +74,7 @@ class Live(LiveTest):
             self.gcdumpc("--pid", first.pid, "-o", old)
             before, after = first.wanted(), second.wanted()
             r = self.gcdumpc("diff", old, "--pid", second.pid, "--json")
-            self.assertIn(f"process {second.pid}: comes from a different program than {old}: ", r.stderr)
+            self.assertIn(f"process {second.pid}: comes from a different process than {old}: ", r.stderr)
             got = json.loads(r.stdout)
             self.assertEqual([d["recording"] for d in got["dumps"]], [old, f"process {second.pid}"])
             rows = {t["type"]: (t["count_before"], t["count_after"]) for t in got["types"]}
