@@ -42,8 +42,7 @@ struct placing {
     struct slots *types; /* [rows->type_count] */
     struct slot *slots;
     size_t slot_count, slot_cap;
-    size_t next;     /* the object of the rows that is likely the next node */
-    uint64_t placed; /* objects */
+    size_t next; /* the object of the rows that is likely the next node */
 };
 
 /* ---- what a type has ---- */
@@ -151,7 +150,8 @@ static bool assign_all(const struct assigning *a, uint32_t *ret)
 static bool assign_some(const struct assigning *a, uint32_t *ret)
 {
     static const uint8_t most = 2;
-    uint8_t ways[SLOTS_MAX + 1][SLOTS_MAX + 1] = { { 0 } };
+    uint8_t ways[SLOTS_MAX + 1][SLOTS_MAX + 1]; /* 64 KiB: only what is used is set */
+    memset(ways[a->count], 0, a->n);
     ways[a->count][a->n] = 1;
     for (uint32_t s = a->count; s-- > 0;)
         for (uint32_t e = 0; e <= a->n; e++) {
@@ -219,10 +219,7 @@ static gcd_status place(void *ctx, const struct gcd_graph *g, uint32_t node, uin
     for (uint32_t i = 0; i < s->count; i++)
         if (a.slots[i].column != NO_COLUMN)
             a.values[i] = gcd_le64(row + w->rows->columns[a.slots[i].column].at);
-    if (!(s->all ? assign_all(&a, ret) : assign_some(&a, ret)))
-        return GCD_END;
-    w->placed++;
-    return GCD_OK;
+    return (s->all ? assign_all(&a, ret) : assign_some(&a, ret)) ? GCD_OK : GCD_END;
 }
 
 gcd_status load_place_references(const struct gcd_dump *d, struct gcd_graph *g,
