@@ -4,6 +4,8 @@
 #ifndef GCD_BASE_CONTAINER_H
 #define GCD_BASE_CONTAINER_H
 
+#include <stdbool.h>
+
 #include <gcdumpc/trace.h>
 
 struct gcd_container;
@@ -36,7 +38,13 @@ struct gcd_container {
     bool (*get_thread)(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
                        uint64_t *ret_events, uint64_t *ret_lost);
     void (*keep_stacks)(struct gcd_trace *t); /* NULL: its events have no stacks */
+    /* NULL: the records are there anyway. */
+    void (*skip_records)(struct gcd_trace *t, bool nodes, bool edges);
 };
+
+/* The caller does not look at the records of these bulk events, only at their number: they may be
+ * anything, because they take time where events are made from memory.  Before the first event. */
+void gcd_trace_skip_records(struct gcd_trace *t, bool nodes, bool edges);
 
 /* The next event of a trace that was opened on an input, whose bytes are fetched as needed. GCD_END
  * after the last one; errors of gcd_trace_next and gcd_trace_fetch, also what CANCEL says. */

@@ -23,6 +23,7 @@ struct core {
     struct gcd_context context;
     struct heap_image *shared;
     struct clr_events events;
+    bool skip_nodes, skip_edges;
     bool ready; /* the events can be read */
     gcd_status final;
     struct gcd_error error;
@@ -137,7 +138,12 @@ static gcd_status prepare_once(struct core *k, struct gcd_error *err)
     k->info.start_unix_ms = h->unix_ms;
     if (h->st != GCD_OK && err != NULL)
         *err = h->error;
-    return h->st == GCD_OK ? clr_events_init(&k->events, &h->clr, err) : h->st;
+    if (h->st != GCD_OK)
+        return h->st;
+    GCD_TRY(clr_events_init(&k->events, &h->clr, err));
+    k->events.skip_nodes = k->skip_nodes;
+    k->events.skip_edges = k->skip_edges;
+    return GCD_OK;
 }
 
 /* ---- the container ---- */
@@ -288,6 +294,13 @@ static bool core_thread_closed(const struct gcd_trace *t, uint64_t thread)
     return true;
 }
 
+static void core_skip_records(struct gcd_trace *t, bool nodes, bool edges)
+{
+    struct core *k = (struct core *)t;
+    k->skip_nodes = nodes;
+    k->skip_edges = edges;
+}
+
 const struct gcd_container core_container = {
     .probe = elf_core_probe,
     .open = core_open,
@@ -297,4 +310,5 @@ const struct gcd_container core_container = {
     .position = core_position,
     .get_info = core_get_info,
     .thread_closed = core_thread_closed,
+    .skip_records = core_skip_records,
 };

@@ -34,18 +34,19 @@
 #include "io/file.h"
 #include "io/spill_file.h"
 
-#define STOP_NS       (2 * GCD_NS_PER_SECOND)
-#define STOPS         10u /* in all, times the bound for one */
-#define TIMEOUT_NS    (60 * GCD_NS_PER_SECOND)
-#define HEAD_BYTES    4096u /* of the copy, before the heap */
-#define SPARE_BYTES   (UINT64_C(16) << 20)
-#define CHUNK_BYTES   (UINT64_C(8) << 20)
-#define COPY_MAX      (UINT64_C(1) << 46)
-#define SURVEYS_MAX   20u /* that meet structures while they change */
-#define PAUSE_NS      GCD_NS_PER_MS
-#define PAUSES_MAX    20u
-#define REHEARSALS    3u
-#define LEAST_STOP_NS (5 * GCD_NS_PER_MS)
+#define STOP_NS         (2 * GCD_NS_PER_SECOND)
+#define STOPS           10u /* in all, times the bound for one */
+#define TIMEOUT_NS      (60 * GCD_NS_PER_SECOND)
+#define COPY_PAGE_BYTES ((size_t)16384) /* of what is copied beside the heap */
+#define HEAD_BYTES      4096u           /* of the copy, before the heap */
+#define SPARE_BYTES     (UINT64_C(16) << 20)
+#define CHUNK_BYTES     (UINT64_C(8) << 20)
+#define COPY_MAX        (UINT64_C(1) << 46)
+#define SURVEYS_MAX     20u /* that meet structures while they change */
+#define PAUSE_NS        GCD_NS_PER_MS
+#define PAUSES_MAX      20u
+#define REHEARSALS      3u
+#define LEAST_STOP_NS   (5 * GCD_NS_PER_MS)
 
 struct direct {
     const struct gcd_direct_options *options;
@@ -116,13 +117,13 @@ static gcd_status copy_in_file(struct direct *d, size_t n, struct gcd_error *err
 /* Does a heap of BYTES fit into the copy, with the pages? */
 static bool fits(const struct direct *d, uint64_t bytes)
 {
-    return HEAD_BYTES + bytes + d->page_count * IMAGE_PAGE_BYTES <= d->copy_bytes;
+    return HEAD_BYTES + bytes + d->page_count * COPY_PAGE_BYTES <= d->copy_bytes;
 }
 
 /* Room for the heap and a quarter, because it grows until it is stopped. */
 static gcd_status make_room(struct direct *d, uint64_t bytes, struct gcd_error *err)
 {
-    uint64_t n = HEAD_BYTES + bytes + bytes / 4 + SPARE_BYTES + d->page_count * IMAGE_PAGE_BYTES;
+    uint64_t n = HEAD_BYTES + bytes + bytes / 4 + SPARE_BYTES + d->page_count * COPY_PAGE_BYTES;
     drop_copy(d);
     n = (n + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
     d->copy_bytes = (size_t)n;
@@ -186,9 +187,9 @@ static gcd_status use_copy(struct direct *d, struct gcd_error *err)
         add_segment(m, r->start, r->end - r->start, off);
         off += r->end - r->start;
     }
-    for (size_t i = 0; i < d->page_count; i++, off += IMAGE_PAGE_BYTES) {
-        uint64_t start = d->pages[i] * IMAGE_PAGE_BYTES;
-        add_segment(m, start, gcd_process_read(h->reader, start, d->copy + off, IMAGE_PAGE_BYTES),
+    for (size_t i = 0; i < d->page_count; i++, off += COPY_PAGE_BYTES) {
+        uint64_t start = d->pages[i] * COPY_PAGE_BYTES;
+        add_segment(m, start, gcd_process_read(h->reader, start, d->copy + off, COPY_PAGE_BYTES),
                     off);
     }
     if (!gcd_sort_by_u64(&m->alloc, m->segments, m->segment_count, sizeof *m->segments))
@@ -432,7 +433,7 @@ static bool has_page(const struct direct *d, size_t n, uint64_t number)
 /* The pages of a method table, and of the description of references before it. */
 static gcd_status need_pages(struct direct *d, uint64_t table, struct gcd_error *err)
 {
-    uint64_t number = table / IMAGE_PAGE_BYTES;
+    uint64_t number = table / COPY_PAGE_BYTES;
     if (!gcd_vec_reserve(&d->alloc, &d->pages, &d->page_cap, d->page_count + 2, sizeof *d->pages,
                          SIZE_MAX))
         return gcd_fail_nomem(err, "reading the types of a heap");
@@ -460,7 +461,7 @@ static gcd_status check_collectible(struct direct *d, struct gcd_error *err)
     size_t copied = d->page_count;
     for (size_t i = 0; i < c->type_count; i++) {
         const struct clr_type *t = &c->types[i];
-        if (t->known && t->collectible && !has_page(d, copied, t->id / IMAGE_PAGE_BYTES))
+        if (t->known && t->collectible && !has_page(d, copied, t->id / COPY_PAGE_BYTES))
             GCD_TRY(need_pages(d, t->id, err));
     }
     if (d->page_count == copied)

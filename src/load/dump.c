@@ -39,6 +39,7 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
         gcd_dump_free(d);
         return st;
     }
+    gcd_trace_skip_records(d->trace, false, true);
     gcd_trace_get_info(d->trace, &d->summary.trace); /* of a dump that cannot be closed, too */
     *ret = d;
     return GCD_OK;

@@ -101,7 +101,9 @@ static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_i
     f->event_id = event_id;
     if (event_id == GCD_EV_BULK_EDGE)
         f->place = place_begin(d, HEAP_RUNS_EDGES);
-    return gcd_trace_open(d->input, &d->options.context, &f->trace, err);
+    GCD_TRY(gcd_trace_open(d->input, &d->options.context, &f->trace, err));
+    gcd_trace_skip_records(f->trace, event_id != GCD_EV_BULK_NODE, event_id != GCD_EV_BULK_EDGE);
+    return GCD_OK;
 }
 
 static void feed_close(struct feed *f)

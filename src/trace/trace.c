@@ -121,6 +121,12 @@ void gcd_trace_keep_stacks(struct gcd_trace *t)
         t->container->keep_stacks(t);
 }
 
+void gcd_trace_skip_records(struct gcd_trace *t, bool nodes, bool edges)
+{
+    if (t->container->skip_records != NULL)
+        t->container->skip_records(t, nodes, edges);
+}
+
 bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
                           uint64_t *ret_events, uint64_t *ret_lost)
 {

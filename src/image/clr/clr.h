@@ -31,6 +31,10 @@
 
 #define CLR_NONE        UINT32_MAX
 #define CLR_KNOWN_TYPES 1024u /* a power of two */
+/* Of memory in pieces of this size, whose regions are found at once; the collector aligns its
+ * regions to it. */
+#define CLR_PIECE_SHIFT 22
+#define CLR_PIECES      1024u /* a power of two */
 #define CLR_STRING_TEXT 12u   /* of a System.String: its UTF-16, with a final zero unit */
 
 #define CLR_METHOD_BYTES 512u /* of the name of a method; longer ones are cut */
@@ -93,12 +97,16 @@ struct clr_type {
 struct clr_region {
     uint64_t start, end; /* of the objects; START is the first: gcd_sort_by_u64 */
     uint64_t reserved_end;
-    uint8_t generation; /* 0 to 2, 3 = large objects, 4 = pinned; CLR_FROZEN */
-    uint64_t *live;     /* a bit for each 8 bytes; NULL before clr_mark */
-    uint32_t *pending;  /* [pending_count] offsets / 8, while marking */
-    size_t pending_count, pending_cap;
+    uint8_t generation;     /* 0 to 2, 3 = large objects, 4 = pinned; CLR_FROZEN */
+    struct clr_mark *marks; /* of clr.marks; NULL before clr_walk */
 };
 #define CLR_FROZEN 5u
+
+/* Marks of 512 bytes of the heap, a bit for each 8 of them: what is alive, and what needs no visit:
+ * it has no references, or had its visit. */
+struct clr_mark {
+    uint64_t live, done;
+};
 
 struct clr_module {
     uint64_t id, base;
@@ -210,7 +218,8 @@ struct clr {
     /* direct-mapped: types of objects met before */
     struct clr_known_type {
         uint64_t id;
-        uint32_t type;
+        uint32_t type, base_bytes, component_bytes; /* BASE_BYTES 0: it is of none */
+        bool is_free, is_leaf;
     } known_types[CLR_KNOWN_TYPES];
     struct clr_series *series;
     size_t series_count, series_cap;
@@ -226,6 +235,9 @@ struct clr {
     uint32_t *buckets;
     size_t bucket_count;
     unsigned bucket_shift;
+    uint32_t pieces[CLR_PIECES]; /* direct-mapped: a region in such a piece */
+    struct clr_mark *marks;      /* [mark_count] of all regions, one behind the other */
+    size_t mark_count;
     struct clr_hole *holes; /* by address */
     size_t hole_count, hole_cap;
     struct clr_module *modules;
@@ -270,7 +282,12 @@ void clr_close(struct clr *c);
 void clr_forget_regions(struct clr *c);
 gcd_status clr_find_regions(struct clr *c, struct gcd_error *err);
 /* The region with ADDRESS, or NULL. */
-struct clr_region *clr_region_at(const struct clr *c, uint64_t address);
+struct clr_region *clr_far_region_at(const struct clr *c, uint64_t address);
+static inline struct clr_region *clr_region_at(const struct clr *c, uint64_t address)
+{
+    struct clr_region *r = &c->regions[c->pieces[(address >> CLR_PIECE_SHIFT) % CLR_PIECES]];
+    return address - r->start < r->end - r->start ? r : clr_far_region_at(c, address);
+}
 
 /* clr_types.c: the type of a method table, read when first met; CLR_NONE if it is none, or if
  * memory is short (*RET_ST, sticky). */
@@ -299,20 +316,45 @@ struct clr_scan {
     struct clr *c;
     const struct clr_region *region;
     uint64_t at;
-    size_t hole; /* the next one */
+    size_t hole;         /* the next one, */
+    uint64_t hole_start; /* which begins here; UINT64_MAX = there is none */
     struct clr_lost *lost;
     gcd_status st;
 };
 struct clr_object {
     uint64_t address, bytes; /* BYTES as the runtime reports it, not rounded */
     uint32_t type;
+    bool is_free, is_leaf; /* a gap; it has no references */
 };
 /* Adds what is lost to LOST. */
 void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
                     struct clr_lost *lost);
 bool clr_scan_next(struct clr_scan *s, struct clr_object *ret);
-/* The object at ADDRESS; false if there is none. */
-bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_status *ret_st);
+/* The object at ADDRESS, whose first word is WORD; false if there is none. */
+#define CLR_TABLE_MASK (~UINT64_C(7)) /* without mark and pin bits of the collector */
+bool clr_know_type(struct clr *c, uint64_t table, gcd_status *ret_st);
+static inline bool clr_object_with(struct clr *c, uint64_t address, uint64_t word,
+                                   struct clr_object *ret, gcd_status *ret_st)
+{
+    uint64_t table = word & CLR_TABLE_MASK;
+    const struct clr_known_type *t = &c->known_types[table / 8 % CLR_KNOWN_TYPES];
+    if ((t->id != table || t->base_bytes == 0) && !clr_know_type(c, table, ret_st))
+        return false;
+    uint64_t bytes = t->base_bytes;
+    if (t->component_bytes != 0)
+        bytes += (uint64_t)t->component_bytes * image_u32(c->image, address + 8);
+    *ret = (struct clr_object){ .address = address,
+                                .bytes = bytes,
+                                .type = t->type,
+                                .is_free = t->is_free,
+                                .is_leaf = t->is_leaf };
+    return true;
+}
+static inline bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret,
+                                 gcd_status *ret_st)
+{
+    return clr_object_with(c, address, image_u64(c->image, address), ret, ret_st);
+}
 
 /* The references of an object that are not null, in the order of their slots; first that of a
  * collectible type to its LoaderAllocator, as the runtime reports it. */
@@ -320,25 +362,35 @@ struct clr_slots {
     struct clr *c;
     const struct clr_type *type;
     uint64_t object, bytes;
-    uint64_t at, run_end; /* the run of slots at hand, */
-    uint64_t end;         /* as far as the object has it */
-    uint32_t next;        /* series that comes next; group at hand */
+    uint64_t at, run_end;           /* the run of slots at hand, from behind VIEW on, */
+    uint64_t end;                   /* as far as the object has it */
+    const uint8_t *view, *view_end; /* slots that come before AT, in memory */
+    uint32_t next;                  /* series that comes next; group at hand */
     bool begun;
     bool allocator; /* that reference comes first */
     uint64_t place; /* of the reference at hand: slots up to it, those with null, too */
 };
 void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o);
+/* The image has been read since the last reference. */
+static inline void clr_slots_resume(struct clr_slots *s)
+{
+    s->at -= (uint64_t)(s->view_end - s->view);
+    s->view = s->view_end = NULL;
+}
+/* How many there are; none is left then. */
+uint64_t clr_slots_count(struct clr_slots *s);
 /* *RET_SLOT: its address, 0 for the LoaderAllocator. */
 bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot);
 static inline bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
 {
-    while (s->at < s->end) {
-        *ret_target = image_u64(s->c->image, s->at);
-        *ret_slot = s->at;
-        s->at += 8;
+    while (s->view < s->view_end) {
+        *ret_target = gcd_le64(s->view);
+        s->view += 8;
         s->place++;
-        if (*ret_target != 0)
+        if (*ret_target != 0) {
+            *ret_slot = s->at - (uint64_t)(s->view_end - s->view) - 8;
             return true;
+        }
     }
     return clr_slots_next_run(s, ret_target, ret_slot);
 }
@@ -400,7 +452,7 @@ gcd_status clr_mark(struct clr *c, struct gcd_error *err);
 static inline bool clr_is_marked(const struct clr_region *r, uint64_t address)
 {
     uint64_t bit = (address - r->start) / 8;
-    return r->generation == CLR_FROZEN || (r->live[bit / 64] >> bit % 64 & 1) != 0;
+    return r->generation == CLR_FROZEN || (r->marks[bit / 64].live >> bit % 64 & 1) != 0;
 }
 
 #endif

@@ -67,6 +67,8 @@ void clr_events_done(struct clr_events *e)
 {
     if (e->c == NULL)
         return;
+    if (e->phase == OBJECTS)
+        image_expect(e->c->image, IMAGE_ANYWHERE);
     gcd_mem_free(&e->c->alloc, e->payload, CLR_EVENT_BYTES);
     gcd_mem_free(&e->c->alloc, e->nodes, CLR_EVENT_BYTES);
     gcd_mem_free(&e->c->alloc, e->edges, CLR_EVENT_BYTES);
@@ -127,6 +129,8 @@ static gcd_status next_phase(struct clr_events *e)
     e->phase++;
     e->next = 0;
     e->index = 0;
+    if (e->phase == OBJECTS || e->phase == OBJECTS + 1)
+        image_expect(e->c->image, e->phase == OBJECTS ? IMAGE_ASCENDING : IMAGE_ANYWHERE);
     return GCD_OK;
 }
 
@@ -386,15 +390,27 @@ static gcd_status flush_edges(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_RUNTIME, GCD_EV_BULK_EDGE, 0, (struct payload){ e->edges, n }, ret);
 }
 
-static void put_node(struct clr_events *e, const struct clr_object *o, uint64_t edges)
+static void put_le64(uint8_t *p, uint64_t v)
 {
-    struct gcd_put w =
-        gcd_put_make(e->nodes + HEAD_BYTES + (size_t)e->node_count * NODE_BYTES, NODE_BYTES);
-    gcd_put_le(&w, o->address, 8);
-    gcd_put_le(&w, o->bytes, 8);
-    gcd_put_le(&w, e->c->types[o->type].id, 8);
-    gcd_put_le(&w, edges, 8);
-    e->node_count++;
+    for (unsigned i = 0; i < 8; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void put_le32(uint8_t *p, uint32_t v)
+{
+    for (unsigned i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static inline void put_node(struct clr_events *e, const struct clr_object *o, uint64_t edges)
+{
+    uint8_t *p = e->nodes + HEAD_BYTES + (size_t)e->node_count++ * NODE_BYTES;
+    if (e->skip_nodes)
+        return;
+    put_le64(p, o->address);
+    put_le64(p + 8, o->bytes);
+    put_le64(p + 16, e->c->types[o->type].id);
+    put_le64(p + 24, edges);
 }
 
 bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next,
@@ -420,7 +436,7 @@ bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next
 #define EDGES_MOST (GCD_CLR_BULK_BYTES / EDGE_BYTES)
 
 /* The place of the reference at hand, which is then the last one. */
-static uint32_t edge_place(struct clr_events *e)
+static inline uint32_t edge_place(struct clr_events *e)
 {
     uint64_t place = e->slots.place, follows = e->follows;
     bool unplaced = place == 0 || place >= GCD_CLR_EDGE_UNPLACED;
@@ -440,35 +456,51 @@ static void begin_edges(struct clr_events *e, const struct clr_object *o)
 static bool put_edges(struct clr_events *e)
 {
     uint64_t target, slot;
-    while (e->edge_count < EDGES_MOST) {
+    uint8_t *p = e->edges + HEAD_BYTES + (size_t)e->edge_count * EDGE_BYTES;
+    for (; e->edge_count < EDGES_MOST; p += EDGE_BYTES, e->edge_count++) {
         if (!clr_slots_next(&e->slots, &target, &slot)) {
             e->has_object = false;
             return true;
         }
-        struct gcd_put w =
-            gcd_put_make(e->edges + HEAD_BYTES + (size_t)e->edge_count * EDGE_BYTES, EDGE_BYTES);
-        gcd_put_le(&w, target, 8);
-        gcd_put_le(&w, edge_place(e), 4);
-        e->edge_count++;
+        put_le64(p, target);
+        put_le32(p + 8, edge_place(e));
     }
+    clr_slots_resume(&e->slots);
     return false;
+}
+
+/* The same for references that only count. */
+static bool skip_edges(struct clr_events *e)
+{
+    uint64_t room = EDGES_MOST - e->edge_count;
+    uint64_t some = e->edges_left < room ? e->edges_left : room;
+    e->edges_left -= some;
+    e->edge_count += (uint32_t)some;
+    e->has_object = some == room;
+    return !e->has_object;
 }
 
 /* Puts the object at hand, and its references if there is room for all that it can have; otherwise
  * they are counted first. */
 static void put_object(struct clr_events *e, const struct clr_object *o)
 {
-    uint64_t target, slot, edges = 0;
     uint32_t before = e->edge_count;
+    if (o->is_leaf) {
+        put_node(e, o, 0);
+        return;
+    }
     begin_edges(e, o);
-    if (o->bytes / 8 < EDGES_MOST - before) {
+    if (!e->skip_edges && o->bytes / 8 < EDGES_MOST - before) {
         (void)put_edges(e);
         put_node(e, o, e->edge_count - before);
         return;
     }
-    while (clr_slots_next(&e->slots, &target, &slot))
-        edges++;
-    put_node(e, o, edges);
+    e->edges_left = clr_slots_count(&e->slots);
+    put_node(e, o, e->edges_left);
+    if (e->skip_edges && e->edges_left < EDGES_MOST - before) {
+        e->edge_count += (uint32_t)e->edges_left;
+        return;
+    }
     begin_edges(e, o);
     e->has_object = true;
 }
@@ -477,7 +509,7 @@ static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, stru
 {
     GCD_TRY(gcd_check_canceled(e->c->context->cancel, err));
     for (;;) {
-        if (e->has_object && !put_edges(e))
+        if (e->has_object && !(e->skip_edges ? skip_edges(e) : put_edges(e)))
             return flush_edges(e, ret);
         if (e->node_count == GCD_CLR_BULK_BYTES / NODE_BYTES)
             return flush_nodes(e, ret);

@@ -32,7 +32,9 @@ struct clr_events {
     struct clr_object object; /* the one whose references are being written */
     struct clr_slots slots;
     bool has_object;
-    uint64_t follows; /* the place after that of its last reference */
+    bool skip_nodes, skip_edges; /* their records: only their number counts */
+    uint64_t edges_left;         /* of OBJECT, if they only count */
+    uint64_t follows;            /* the place after that of its last reference */
     uint32_t node_index, edge_index;
     uint32_t node_count, edge_count; /* in the two buffers below */
     struct clr_lost lost;

@@ -1,17 +1,20 @@
 /*
- * What is alive.  Objects are marked region by region: each region has a list of objects to visit,
- * so that memory is read in neighbourhoods, and neither depth nor order of the references matters.
+ * What is alive.  Objects that are marked and not yet visited are found by their marks, in groups
+ * by address, so that memory is read in neighbourhoods, and neither depth nor order of the
+ * references matters.  The walk before it notes which objects have no references: these need no
+ * visit.
  */
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "image/clr/clr.h"
+#include "image/clr/clr_pending.h"
 
-#define PENDING_MAX      (UINT64_C(4) << 30)
 #define CANCEL_EVERY     65536u
-#define WEAK_FLAG        2u                  /* GCRootFlags */
-#define REGION_BYTES_MAX (UINT64_C(8) << 32) /* offsets / 8 have 32 bits */
+#define WEAK_FLAG        2u /* GCRootFlags */
+#define REGION_BYTES_MAX (UINT64_C(8) << 32)
+#define TARGETS          32u /* marks that are on their way from memory: a power of two */
 
 /* A word of a stack that nothing held when it was its turn. */
 struct guess {
@@ -19,25 +22,29 @@ struct guess {
     uint64_t root;   /* its number */
 };
 
+/* An object that something refers to. */
+struct target {
+    struct clr_mark *mark; /* NULL = there is none */
+    uint64_t bit, address;
+};
+
 struct marking {
     struct clr *c;
+    struct clr_pending pending; /* numbers of the marks with objects to visit */
+    size_t at;                  /* the mark at hand, of REGION */
+    const struct clr_region *region;
+    struct target targets[TARGETS]; /* to be marked */
+    size_t next_target;
     struct guess *guesses; /* [guess_count] sorted; used while SOURCE is followed */
     size_t guess_count;
     uint64_t source; /* the object of a word of a stack; 0 = others are followed */
     struct gcd_error *err;
     uint64_t steps;
-    bool added; /* a region other than the one at hand has new objects */
 };
 
-static gcd_status add_pending(struct marking *k, struct clr_region *r, uint64_t address)
+static size_t marks_of(const struct clr_region *r)
 {
-    uint64_t bit = (address - r->start) / 8;
-    r->live[bit / 64] |= UINT64_C(1) << bit % 64;
-    if (!gcd_vec_reserve(&k->c->alloc, &r->pending, &r->pending_cap, r->pending_count + 1,
-                         sizeof *r->pending, PENDING_MAX))
-        return gcd_fail_nomem(k->err, "finding what is alive");
-    r->pending[r->pending_count++] = (uint32_t)bit;
-    return GCD_OK;
+    return (size_t)((r->end - r->start) / 512 + 1);
 }
 
 /*
@@ -52,21 +59,65 @@ static void drop_guess(struct marking *k, uint64_t address)
         k->c->roots[k->guesses[up_to - 1].root].flags |= WEAK_FLAG;
 }
 
-/* Marks the object at ADDRESS; what is not in the heap is counted. */
-static gcd_status mark_object(struct marking *k, uint64_t address)
+static void mark(struct marking *k, const struct target *t)
+{
+    struct clr_mark *m = t->mark;
+    if ((m->live & t->bit) != 0) {
+        if (k->source != 0 && k->source != t->address)
+            drop_guess(k, t->address);
+        return;
+    }
+    m->live |= t->bit;
+    if ((m->done & t->bit) == 0)
+        clr_pending_add(&k->pending, (size_t)(m - k->c->marks));
+}
+
+/* The mark of ADDRESS.  False: it needs none; what is not in the heap is counted. */
+static inline bool find_target(struct marking *k, uint64_t address, struct target *ret)
 {
     struct clr_region *r = clr_region_at(k->c, address);
     if (r == NULL || address % 8 != 0) {
         k->c->gaps.dangling++;
-        return GCD_OK;
+        return false;
     }
-    if (clr_is_marked(r, address)) {
+    if (r->generation == CLR_FROZEN) {
         if (k->source != 0 && k->source != address)
             drop_guess(k, address);
-        return GCD_OK;
+        return false;
     }
-    k->added = true;
-    return add_pending(k, r, address);
+    uint64_t bit = (address - r->start) / 8;
+    *ret = (struct target){ .mark = &r->marks[bit / 64],
+                            .bit = UINT64_C(1) << bit % 64,
+                            .address = address };
+    return true;
+}
+
+static void mark_object(struct marking *k, uint64_t address)
+{
+    struct target t;
+    if (find_target(k, address, &t))
+        mark(k, &t);
+}
+
+/* Marks it when its mark has come from memory. */
+static inline void mark_soon(struct marking *k, uint64_t address)
+{
+    struct target *t = &k->targets[k->next_target], now = *t;
+    if (!find_target(k, address, t))
+        return;
+    __builtin_prefetch(t->mark, 1);
+    k->next_target = (k->next_target + 1) % TARGETS;
+    if (now.mark != NULL)
+        mark(k, &now);
+}
+
+static void mark_rest(struct marking *k)
+{
+    for (size_t i = 0; i < TARGETS; i++) {
+        if (k->targets[i].mark != NULL)
+            mark(k, &k->targets[i]);
+        k->targets[i].mark = NULL;
+    }
 }
 
 static gcd_status visit_object(struct marking *k, uint64_t address)
@@ -83,22 +134,31 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
         GCD_TRY(gcd_check_canceled(k->c->context->cancel, k->err));
     clr_slots_begin(&slots, k->c, &o);
     while (clr_slots_next(&slots, &target, &slot))
-        GCD_TRY(mark_object(k, target));
+        mark_soon(k, target);
+    return GCD_OK;
+}
+
+/* Visits what is marked in MARK number I. */
+static gcd_status visit_marked(struct marking *k, size_t i)
+{
+    struct clr_mark *m = &k->c->marks[i];
+    uint64_t bits = m->live & ~m->done;
+    m->done |= bits;
+    while (k->region->marks > m || (size_t)(m - k->region->marks) >= marks_of(k->region))
+        k->region = k->region->marks > m ? k->region - 1 : k->region + 1;
+    uint64_t start = k->region->start + 512 * (uint64_t)(m - k->region->marks);
+    for (; bits != 0; bits &= bits - 1)
+        GCD_TRY(visit_object(k, start + 8 * (uint64_t)__builtin_ctzll(bits)));
     return GCD_OK;
 }
 
 static gcd_status visit_all(struct marking *k)
 {
     do {
-        k->added = false;
-        for (size_t i = 0; i < k->c->region_count; i++) {
-            struct clr_region *r = &k->c->regions[i];
-            while (r->pending_count > 0) {
-                uint64_t address = r->start + 8 * (uint64_t)r->pending[--r->pending_count];
-                GCD_TRY(visit_object(k, address));
-            }
-        }
-    } while (k->added);
+        while (clr_pending_take(&k->pending, &k->at))
+            GCD_TRY(visit_marked(k, k->at));
+        mark_rest(k);
+    } while (clr_pending_from(&k->pending, 0) != SIZE_MAX);
     return GCD_OK;
 }
 
@@ -118,7 +178,7 @@ static gcd_status visit_dependents(struct marking *k)
             const struct clr_dependent *d = &k->c->dependents[i];
             if (d->value == 0 || !is_live(k->c, d->key) || is_live(k->c, d->value))
                 continue;
-            GCD_TRY(mark_object(k, d->value));
+            mark_object(k, d->value);
             changed = is_live(k->c, d->value);
         }
         GCD_TRY(visit_all(k));
@@ -132,9 +192,9 @@ static gcd_status mark_certain(struct marking *k)
     struct clr *c = k->c;
     for (size_t i = 0; i < c->root_count; i++)
         if ((c->roots[i].flags & WEAK_FLAG) == 0 && !c->roots[i].guess)
-            GCD_TRY(mark_object(k, c->roots[i].object));
+            mark_object(k, c->roots[i].object);
     for (size_t i = 0; i < c->static_count; i++)
-        GCD_TRY(mark_object(k, c->statics[i].object));
+        mark_object(k, c->statics[i].object);
     GCD_TRY(visit_all(k));
     return visit_dependents(k);
 }
@@ -152,9 +212,8 @@ static gcd_status follow_guesses(struct marking *k)
             continue;
         }
         k->source = r->object;
-        st = mark_object(k, r->object);
-        if (st == GCD_OK)
-            st = visit_all(k);
+        mark_object(k, r->object);
+        st = visit_all(k);
     }
     k->source = 0;
     return st;
@@ -229,6 +288,12 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
     return GCD_OK;
 }
 
+static void note_leaf(const struct clr_region *r, uint64_t address)
+{
+    uint64_t bit = (address - r->start) / 8;
+    r->marks[bit / 64].done |= UINT64_C(1) << bit % 64;
+}
+
 static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,
                               struct gcd_error *err)
 {
@@ -237,7 +302,11 @@ static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t 
     uint64_t steps = 0;
     clr_scan_begin(&s, c, r, &c->walked);
     while (clr_scan_next(&s, &o)) {
-        GCD_TRY(take_stack_words(c, next_word, &o, err));
+        if (*next_word < c->stack_word_count &&
+            c->stack_words[*next_word].word < o.address + o.bytes)
+            GCD_TRY(take_stack_words(c, next_word, &o, err));
+        if (o.is_leaf)
+            note_leaf(r, o.address);
         if (++steps % CANCEL_EVERY == 0)
             GCD_TRY(gcd_check_canceled(c->context->cancel, err));
     }
@@ -254,25 +323,29 @@ static void cut_region(struct clr *c, struct clr_region *r)
     r->end = r->start + have;
 }
 
-static gcd_status make_bits(struct clr *c, struct gcd_error *err)
+static gcd_status make_marks(struct clr *c, struct gcd_error *err)
 {
     uint64_t all = 0;
+    size_t count = 0;
     for (size_t i = 0; i < c->region_count; i++) {
         struct clr_region *r = &c->regions[i];
         all += r->end - r->start;
         cut_region(c, r);
         if (r->end - r->start > REGION_BYTES_MAX)
             return gcd_fail(err, GCD_E_LIMIT, "a region of the heap has more than 32 GiB");
-        r->live =
-            gcd_mem_new_array(&c->alloc, (size_t)((r->end - r->start) / 512 + 1), sizeof *r->live);
-        if (r->live == NULL)
-            return gcd_fail_nomem(err, "finding what is alive");
+        count += marks_of(r);
     }
     /* a dump without heap has at most the pages that stacks and registers point at */
     if (all > 0 && c->gaps.lost_bytes > all - all / 16 && c->image->cut_off == GCD_OFF_NONE)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
                         "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
                         "type 2 (heap) or 4 (full)");
+    c->marks = gcd_mem_new_array(&c->alloc, count, sizeof *c->marks);
+    if (c->marks == NULL)
+        return gcd_fail_nomem(err, "finding what is alive");
+    c->mark_count = count;
+    for (size_t i = 0, at = 0; i < c->region_count; at += marks_of(&c->regions[i]), i++)
+        c->regions[i].marks = c->marks + at;
     return GCD_OK;
 }
 
@@ -280,10 +353,13 @@ gcd_status clr_walk(struct clr *c, struct gcd_error *err)
 {
     size_t next_word = 0;
     GCD_TRY(clr_find_methods(c, err));
-    GCD_TRY(make_bits(c, err));
-    for (size_t i = 0; i < c->region_count; i++)
-        GCD_TRY(walk_region(c, &c->regions[i], &next_word, err));
-    return GCD_OK;
+    GCD_TRY(make_marks(c, err));
+    image_expect(c->image, IMAGE_ASCENDING);
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < c->region_count && st == GCD_OK; i++)
+        st = walk_region(c, &c->regions[i], &next_word, err);
+    image_expect(c->image, IMAGE_ANYWHERE);
+    return st;
 }
 
 gcd_status clr_check_dead(struct clr *c, struct gcd_error *err)
@@ -326,9 +402,12 @@ static void drop_dead(struct clr *c)
 
 gcd_status clr_mark(struct clr *c, struct gcd_error *err)
 {
-    struct marking k = { .c = c, .err = err };
-    GCD_TRY(mark_roots(&k));
-    if (!c->with_dead)
+    struct marking k = { .c = c, .err = err, .region = c->regions };
+    gcd_status st = clr_pending_init(&k.pending, c->mark_count, &c->alloc)
+                        ? mark_roots(&k)
+                        : gcd_fail_nomem(err, "finding what is alive");
+    clr_pending_done(&k.pending, &c->alloc);
+    if (st == GCD_OK && !c->with_dead)
         drop_dead(c);
-    return GCD_OK;
+    return st;
 }

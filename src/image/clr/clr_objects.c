@@ -5,9 +5,14 @@
 #include "base/sort.h"
 #include "image/clr/clr.h"
 
-#define ALIGNED(n)       (((n) + 7) & ~UINT64_C(7))
-#define OBJECT_MIN       24u
-#define SLOTS_OF_MT_MASK (~UINT64_C(7)) /* mark and pin bits of the collector */
+#define ALIGNED(n) (((n) + 7) & ~UINT64_C(7))
+#define OBJECT_MIN 24u
+
+static void note_hole(struct clr_scan *s)
+{
+    const struct clr *c = s->c;
+    s->hole_start = s->hole < c->hole_count ? c->holes[s->hole].start : UINT64_MAX;
+}
 
 void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
                     struct clr_lost *lost)
@@ -15,41 +20,48 @@ void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *
     *s = (struct clr_scan){ .c = c, .region = r, .at = r->start, .lost = lost };
     s->hole = gcd_count_up_to(c->holes, c->hole_count, sizeof *c->holes, r->start);
     s->hole -= s->hole > 0; /* it may reach into the region */
+    note_hole(s);
 }
 
-bool clr_object_at(struct clr *c, uint64_t address, struct clr_object *ret, gcd_status *ret_st)
+/* Finds the type of TABLE, which is then in its place among those known. */
+bool clr_know_type(struct clr *c, uint64_t table, gcd_status *ret_st)
 {
-    uint64_t table = image_u64(c->image, address) & SLOTS_OF_MT_MASK;
-    struct clr_known_type *known = &c->known_types[table / 8 % CLR_KNOWN_TYPES];
-    if (table == 0)
+    uint32_t type = table != 0 ? clr_type_of(c, table, ret_st) : CLR_NONE;
+    if (type == CLR_NONE || c->types[type].base_bytes == 0)
         return false;
-    uint32_t type = known->id == table ? known->type : clr_type_of(c, table, ret_st);
-    if (type == CLR_NONE)
-        return false;
-    *known = (struct clr_known_type){ .id = table, .type = type };
     const struct clr_type *t = &c->types[type];
-    uint64_t bytes = t->base_bytes;
-    if (bytes == 0)
-        return false;
-    if (t->component_bytes != 0)
-        bytes += (uint64_t)t->component_bytes * image_u32(c->image, address + 8);
-    *ret = (struct clr_object){ .address = address, .bytes = bytes, .type = type };
+    c->known_types[table / 8 % CLR_KNOWN_TYPES] =
+        (struct clr_known_type){ .id = table,
+                                 .type = type,
+                                 .base_bytes = t->base_bytes,
+                                 .component_bytes = t->component_bytes,
+                                 .is_free = t->is_free,
+                                 .is_leaf = !t->references && !t->collectible };
     return true;
 }
 
-/* Steps over memory without objects.  False at the end of the region. */
-static bool skip_hole(struct clr_scan *s)
+/* Steps over allocation contexts; false if there is none here. */
+static bool skip_holes(struct clr_scan *s)
 {
-    struct clr *c = s->c;
+    const struct clr *c = s->c;
+    uint64_t from = s->at;
+    while (s->hole < c->hole_count && c->holes[s->hole].start <= s->at) {
+        uint64_t end = c->holes[s->hole++].end;
+        s->at = end > s->at ? end : s->at;
+    }
+    note_hole(s);
+    return s->at > from;
+}
+
+/* Steps over memory without objects.  *RET_WORD: the first word of the object.  False at the end of
+ * the region. */
+static inline bool skip_gap(struct clr_scan *s, uint64_t *ret_word)
+{
     while (s->at < s->region->end) {
-        while (s->hole < c->hole_count && c->holes[s->hole].end <= s->at)
-            s->hole++;
-        if (s->hole < c->hole_count && c->holes[s->hole].start <= s->at) {
-            s->at = c->holes[s->hole++].end;
+        if (s->at >= s->hole_start && skip_holes(s))
             continue;
-        }
-        uint64_t word = image_u64(c->image, s->at);
-        if (word != 0 && (uint32_t)word != 0)
+        *ret_word = image_u64(s->c->image, s->at);
+        if ((uint32_t)*ret_word != 0)
             return true;
         s->at += 8; /* cleared, or the header word before an object */
     }
@@ -59,8 +71,9 @@ static bool skip_hole(struct clr_scan *s)
 bool clr_scan_next(struct clr_scan *s, struct clr_object *ret)
 {
     const struct clr_region *r = s->region;
-    while (s->st == GCD_OK && skip_hole(s)) {
-        bool is_object = clr_object_at(s->c, s->at, ret, &s->st);
+    uint64_t word;
+    while (s->st == GCD_OK && skip_gap(s, &word)) {
+        bool is_object = clr_object_with(s->c, s->at, word, ret, &s->st);
         uint64_t bytes = is_object ? ALIGNED(ret->bytes) : 0;
         if (!is_object || bytes < OBJECT_MIN || bytes > r->end - s->at) {
             s->lost->regions++;
@@ -69,7 +82,7 @@ bool clr_scan_next(struct clr_scan *s, struct clr_object *ret)
             return false;
         }
         s->at += bytes;
-        if (!s->c->types[ret->type].is_free)
+        if (!ret->is_free)
             return true;
     }
     return false;
@@ -80,12 +93,16 @@ bool clr_scan_next(struct clr_scan *s, struct clr_object *ret)
 void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o)
 {
     const struct clr_type *t = &c->types[o->type];
-    *s = (struct clr_slots){ .c = c,
-                             .type = t,
-                             .object = o->address,
-                             .bytes = o->bytes,
-                             .allocator = t->loader_allocator != 0 };
+    s->c = c;
+    s->type = t;
+    s->object = o->address;
+    s->bytes = o->bytes;
     s->at = s->end = s->run_end = o->address + t->array_offset;
+    s->view = s->view_end = NULL;
+    s->next = 0;
+    s->begun = false;
+    s->allocator = t->loader_allocator != 0;
+    s->place = 0;
 }
 
 /* The next run of slots.  False: there are no more. */
@@ -109,6 +126,26 @@ static bool next_run(struct clr_slots *s)
     return s->at < s->object + s->bytes - 8; /* behind them is the header of the next object */
 }
 
+/* Takes slots into view, or gives the next one without: its page has a gap before it. */
+static bool view_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
+{
+    size_t n;
+    const uint8_t *view = image_view(s->c->image, s->at, &n);
+    uint64_t have = n / 8, want = (s->end - s->at - 1) / 8 + 1;
+    if (have == 0) {
+        *ret_target = image_u64(s->c->image, s->at);
+        *ret_slot = s->at;
+        s->at += 8;
+        s->place++;
+        return *ret_target != 0;
+    }
+    have = have < want ? have : want;
+    s->view = view;
+    s->view_end = view + 8 * have;
+    s->at += 8 * have;
+    return false;
+}
+
 bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
 {
     if (s->allocator) {
@@ -118,17 +155,31 @@ bool clr_slots_next_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret
         return true;
     }
     uint64_t object_end = s->object + s->bytes;
-    while (s->type->references && next_run(s)) {
-        s->end = s->run_end < object_end ? s->run_end : object_end;
-        for (; s->at < s->end; s->at += 8) {
-            *ret_target = image_u64(s->c->image, s->at);
-            *ret_slot = s->at;
-            s->place++;
-            if (*ret_target != 0) {
-                s->at += 8;
+    for (;;) {
+        while (s->at < s->end) {
+            if (view_run(s, ret_target, ret_slot))
                 return true;
+            for (; s->view < s->view_end; s->view += 8) {
+                s->place++;
+                *ret_target = gcd_le64(s->view);
+                if (*ret_target != 0) {
+                    *ret_slot = s->at - (uint64_t)(s->view_end - s->view);
+                    s->view += 8;
+                    return true;
+                }
             }
         }
+        if (!s->type->references || !next_run(s))
+            return false;
+        s->end = s->run_end < object_end ? s->run_end : object_end;
     }
-    return false;
+}
+
+uint64_t clr_slots_count(struct clr_slots *s)
+{
+    uint64_t count = 0, target, slot;
+    while (clr_slots_next(s, &target, &slot))
+        for (count++; s->view < s->view_end; s->view += 8)
+            count += gcd_le64(s->view) != 0;
+    return count;
 }

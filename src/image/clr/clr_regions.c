@@ -3,6 +3,8 @@
  * 2 also has the frozen ones.  With segments (libclrgc.so), generations 0 to 2 share one, so each
  * address counts once.
  */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -115,19 +117,27 @@ static gcd_status make_buckets(struct clr *c, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* All pieces of small regions; of large heaps some, and the rest is searched for. */
+static void make_pieces(struct clr *c)
+{
+    memset(c->pieces, 0, sizeof c->pieces);
+    for (size_t i = 0; i < c->region_count; i++) {
+        const struct clr_region *r = &c->regions[i];
+        uint64_t first = r->start >> CLR_PIECE_SHIFT, last = r->end >> CLR_PIECE_SHIFT;
+        for (uint64_t k = 0; k <= last - first && k < CLR_PIECES; k++)
+            c->pieces[(first + k) % CLR_PIECES] = (uint32_t)i;
+    }
+}
+
 void clr_forget_regions(struct clr *c)
 {
-    for (size_t i = 0; i < c->region_count; i++) {
-        struct clr_region *r = &c->regions[i];
-        if (r->live != NULL)
-            gcd_mem_free(&c->alloc, r->live, ((r->end - r->start) / 512 + 1) * sizeof *r->live);
-        gcd_mem_free(&c->alloc, r->pending, r->pending_cap * sizeof *r->pending);
-    }
+    gcd_mem_free(&c->alloc, c->marks, c->mark_count * sizeof *c->marks);
     gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
     gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
+    c->marks = NULL;
     c->regions = NULL;
     c->buckets = NULL;
-    c->region_count = c->region_cap = c->bucket_count = 0;
+    c->region_count = c->region_cap = c->bucket_count = c->mark_count = 0;
     c->bucket_shift = 0;
     c->gaps.broken_regions = 0;
 }
@@ -155,10 +165,11 @@ gcd_status clr_find_regions(struct clr *c, struct gcd_error *err)
                 : "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
                   "type 2 (heap) or 4 (full)");
     GCD_TRY(order_regions(c, err));
+    make_pieces(c);
     return make_buckets(c, err);
 }
 
-struct clr_region *clr_region_at(const struct clr *c, uint64_t address)
+struct clr_region *clr_far_region_at(const struct clr *c, uint64_t address)
 {
     uint64_t first = c->regions[0].start, bucket = (address - first) >> c->bucket_shift;
     if (address < first)

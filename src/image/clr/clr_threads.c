@@ -87,7 +87,7 @@ static gcd_status read_name(struct clr *c, struct clr_thread *t, struct gcd_erro
         strcmp(c->types[o.type].raw_name, "System.Threading.Thread") != 0)
         return st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "reading the names of threads");
     clr_slots_begin(&slots, c, &o);
-    while (clr_slots_next(&slots, &target, &slot))
+    for (; clr_slots_next(&slots, &target, &slot); clr_slots_resume(&slots))
         if (clr_region_at(c, target) != NULL && clr_object_at(c, target, &text, &st) &&
             strcmp(c->types[text.type].raw_name, "System.String") == 0)
             return image_text(c->image, target + CLR_STRING_TEXT, NAME_UNITS, &t->name, err);

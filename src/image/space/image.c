@@ -17,16 +17,18 @@ gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_al
 {
     *m = (struct image){ .alloc = *alloc, .in = in, .command_line = "", .cut_off = GCD_OFF_NONE };
     gcd_textpool_init(&m->text, &m->alloc, TEXT_MAX);
-    m->pages = gcd_mem_new_uncleared(&m->alloc, IMAGE_PAGES, IMAGE_PAGE_BYTES);
-    m->page = gcd_mem_new_array(&m->alloc, IMAGE_PAGES, sizeof *m->page);
-    return m->pages != NULL && m->page != NULL ? GCD_OK
-                                               : gcd_fail_nomem(err, "opening a memory image");
+    m->pages = gcd_mem_new_uncleared(&m->alloc, IMAGE_CACHE_BYTES, 1);
+    m->page = gcd_mem_new_array(&m->alloc, IMAGE_PAGES_MAX, sizeof *m->page);
+    if (m->pages == NULL || m->page == NULL)
+        return gcd_fail_nomem(err, "opening a memory image");
+    image_expect(m, IMAGE_ANYWHERE);
+    return GCD_OK;
 }
 
 void image_done(struct image *m)
 {
-    gcd_mem_free(&m->alloc, m->pages, IMAGE_PAGES * IMAGE_PAGE_BYTES);
-    gcd_mem_free(&m->alloc, m->page, IMAGE_PAGES * sizeof *m->page);
+    gcd_mem_free(&m->alloc, m->pages, IMAGE_CACHE_BYTES);
+    gcd_mem_free(&m->alloc, m->page, IMAGE_PAGES_MAX * sizeof *m->page);
     gcd_mem_free(&m->alloc, m->segments, m->segment_cap * sizeof *m->segments);
     gcd_mem_free(&m->alloc, m->overlays, m->overlay_cap * sizeof *m->overlays);
     gcd_mem_free(&m->alloc, m->mappings, m->mapping_cap * sizeof *m->mappings);
@@ -134,30 +136,53 @@ uint64_t image_available(const struct image *m, uint64_t address)
 
 void image_forget_pages(struct image *m)
 {
-    memset(m->page, 0, IMAGE_PAGES * sizeof *m->page);
+    memset(m->page, 0, IMAGE_PAGES_MAX * sizeof *m->page);
+}
+
+void image_expect(struct image *m, enum image_order order)
+{
+    static const struct {
+        unsigned shift;
+        uint32_t count;
+    } pages[] = {
+        [IMAGE_ANYWHERE] = { 14, 1024 },
+        [IMAGE_ASCENDING] = { 16, 8 },
+    };
+    image_forget_pages(m);
+    m->page_shift = pages[order].shift;
+    m->page_count = pages[order].count;
 }
 
 /* The page with ADDRESS, and how many of its bytes there are. */
 static const uint8_t *page_at(struct image *m, uint64_t address, size_t *ret_n)
 {
-    uint64_t number = address / IMAGE_PAGE_BYTES;
-    size_t slot = (size_t)(number & (IMAGE_PAGES - 1));
-    uint8_t *p = m->pages + slot * IMAGE_PAGE_BYTES;
+    uint64_t number = address >> m->page_shift;
+    size_t slot = (size_t)number & (m->page_count - 1);
+    uint8_t *p = m->pages + (slot << m->page_shift);
     if (m->page[slot].number != number + 1) {
-        m->page[slot].bytes = image_read_run(m, number * IMAGE_PAGE_BYTES, p, IMAGE_PAGE_BYTES);
+        m->page[slot].bytes =
+            image_read_run(m, number << m->page_shift, p, (size_t)1 << m->page_shift);
         m->page[slot].number = number + 1;
     }
     *ret_n = m->page[slot].bytes;
     return p;
 }
 
+const uint8_t *image_view(struct image *m, uint64_t address, size_t *ret_n)
+{
+    size_t have, skip = image_skip(m, address);
+    const uint8_t *p = page_at(m, address, &have);
+    *ret_n = have > skip ? have - skip : 0;
+    return p + skip;
+}
+
 bool image_read(struct image *m, uint64_t address, void *ret, size_t n)
 {
     uint8_t *to = ret;
     while (n > 0) {
-        size_t have, skip = (size_t)(address % IMAGE_PAGE_BYTES);
+        size_t have, skip = image_skip(m, address), page = (size_t)1 << m->page_shift;
         const uint8_t *p = page_at(m, address, &have);
-        size_t part = IMAGE_PAGE_BYTES - skip < n ? IMAGE_PAGE_BYTES - skip : n;
+        size_t part = page - skip < n ? page - skip : n;
         if (have < skip + part) {
             /* a page that the image has only in its later part: rare, so not cached */
             if (image_read_run(m, address, to, part) < part)
@@ -176,7 +201,7 @@ uint64_t image_far_u64(struct image *m, uint64_t address)
     return image_read(m, address, raw, sizeof raw) ? gcd_le64(raw) : 0;
 }
 
-uint32_t image_u32(struct image *m, uint64_t address)
+uint32_t image_far_u32(struct image *m, uint64_t address)
 {
     uint8_t raw[4];
     return image_read(m, address, raw, sizeof raw) ? gcd_le32(raw) : 0;

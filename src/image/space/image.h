@@ -21,8 +21,8 @@
 
 struct gcd_process_reader;
 
-#define IMAGE_PAGE_BYTES ((size_t)16384)
-#define IMAGE_PAGES      1024u /* a power of two: 16 MiB */
+#define IMAGE_CACHE_BYTES ((size_t)16 << 20)
+#define IMAGE_PAGES_MAX   1024u
 /* Words of a thread's registers that may hold references (struct user_regs_struct). */
 #define IMAGE_REGISTERS 27u
 
@@ -74,9 +74,11 @@ struct image {
     uint64_t program;         /* an address in its first mapping; 0 = unknown */
     uint32_t signal;          /* that ended the process; 0 = none */
     const char *command_line; /* at most 80 bytes; "" = unknown */
-    uint64_t cut_off; /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
-    uint8_t *pages;   /* [IMAGE_PAGES * IMAGE_PAGE_BYTES] */
-    /* direct-mapped [IMAGE_PAGES]: what the pages are copies of */
+    uint64_t cut_off;    /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
+    uint8_t *pages;      /* [IMAGE_CACHE_BYTES] */
+    unsigned page_shift; /* their size */
+    uint32_t page_count; /* in use, a power of two */
+    /* direct-mapped [IMAGE_PAGES_MAX]: what the pages are copies of */
     struct image_page {
         uint64_t number; /* + 1; 0 = of nothing */
         size_t bytes;    /* that the image has, from the start of the page */
@@ -93,6 +95,13 @@ gcd_status image_add_overlay(struct image *m, const struct image_overlay *overla
                              struct gcd_error *err);
 gcd_status image_order_overlays(struct image *m, struct gcd_error *err);
 
+/* How the memory will be read.  It is a matter of speed alone. */
+enum image_order {
+    IMAGE_ANYWHERE, /* any structures */
+    IMAGE_ASCENDING /* by address, once: large pages, as many as stay in a processor's cache */
+};
+void image_expect(struct image *m, enum image_order order);
+
 /* Copies N bytes at ADDRESS.  False if the image lacks one of them. */
 bool image_read(struct image *m, uint64_t address, void *ret, size_t n);
 
@@ -104,18 +113,35 @@ size_t image_read_run(struct image *m, uint64_t address, void *ret, size_t n);
  * only when it is read. */
 uint64_t image_available(const struct image *m, uint64_t address);
 
+/* How far ADDRESS is in its page. */
+static inline size_t image_skip(const struct image *m, uint64_t address)
+{
+    return (size_t)address & (((size_t)1 << m->page_shift) - 1);
+}
+
 /* A number; 0 if the image lacks it. */
 uint64_t image_far_u64(struct image *m, uint64_t address);
 static inline uint64_t image_u64(struct image *m, uint64_t address)
 {
-    uint64_t number = address / IMAGE_PAGE_BYTES;
-    size_t slot = (size_t)(number & (IMAGE_PAGES - 1)), skip = (size_t)address % IMAGE_PAGE_BYTES;
+    uint64_t number = address >> m->page_shift;
+    size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
     if (m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + 8)
-        return gcd_le64(m->pages + slot * IMAGE_PAGE_BYTES + skip);
+        return gcd_le64(m->pages + (slot << m->page_shift) + skip);
     return image_far_u64(m, address);
 }
-uint32_t image_u32(struct image *m, uint64_t address);
+uint32_t image_far_u32(struct image *m, uint64_t address);
+static inline uint32_t image_u32(struct image *m, uint64_t address)
+{
+    uint64_t number = address >> m->page_shift;
+    size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
+    if (m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + 4)
+        return gcd_le32(m->pages + (slot << m->page_shift) + skip);
+    return image_far_u32(m, address);
+}
 uint16_t image_u16(struct image *m, uint64_t address);
+/* The memory at ADDRESS as far as one page has it: *RET_N bytes, until memory is read again; 0: the
+ * image lacks it, or its page begins in a gap. */
+const uint8_t *image_view(struct image *m, uint64_t address, size_t *ret_n);
 
 /* UTF-16 text up to its terminator as UTF-8; *RET is "" if it is missing, damaged or longer than
  * MAX units.  GCD_E_NOMEM, GCD_E_LIMIT. */
