@@ -26,6 +26,8 @@ sh tools/install-deps.sh --tests || exit 1
 mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
+# They share one C# compiler: to start one for each takes 10 s of processor time (measured).
+export GCDUMPC_TEST_COMPILER="gcdumpc-tests-$$"
 # Packages and other builds that tests make compile the same sources with the same options, but for -Werror and the path of their build folder, which
 # -ffile-prefix-map removes.  Their paths are relative for the cache: some compile a copy of the sources.
 if command -v ccache >/dev/null; then
@@ -57,10 +59,12 @@ say_skipped() {
     grep -h '^skipped: ' "build-tests/$1/Testing/Temporary/LastTest.log" >>"$results/skipped" 2>/dev/null
 }
 
-# Background jobs, each in its own session, end with this script.
+# Background jobs, each in its own session, end with this script, and so does the C# compiler, which else waits for work for 10 minutes.
 live='' fuzzing='' building='' programs=''
 stop_background() {
     for session in $live $fuzzing $building $programs; do kill -- "-$session" 2>/dev/null; done
+    sdk=$(dotnet --list-sdks 2>/dev/null | tail -n 1 | sed 's|^\([^ ]*\) \[\(.*\)\]$|\2/\1|')
+    [ -z "$sdk" ] || dotnet "$sdk/Roslyn/bincore/VBCSCompiler.dll" -shutdown "-pipename:$GCDUMPC_TEST_COMPILER" >/dev/null 2>&1
 }
 # Becomes COMMAND in a session of its own that computes only when nothing else does.  If the scheduler divides time by sessions, the session must be
 # nice, too.

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 from live_support import CACHE, ROOT, RUNTIMES, TARGET, Missing, framework, heaplab, heaplab_build, made_once, made_together, own_runtime, sdk_version
+import dotnet_build                  # noqa: E402  live_support knows where it is
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
@@ -56,8 +57,8 @@ def _build(name, *options):
     with made_once(folder_name) as (folder, there):
         if not there:
             r = subprocess.run(["dotnet", options[0], project, "--configuration", "Release", "--artifacts-path", os.path.join(folder, "artifacts"),
-                                "--output", os.path.join(folder, "bin"), *options[1:], "-p:UseSharedCompilation=false", "-nodeReuse:false",
-                                "--nologo", "--verbosity", "quiet"], capture_output=True, text=True)
+                                "--output", os.path.join(folder, "bin"), *options[1:], *dotnet_build.options(),
+                                "--nologo", "--verbosity", "quiet"], capture_output=True, text=True, env=dotnet_build.environment())
             if r.returncode != 0 and any(code in r.stdout for code in NOT_THERE):
                 raise Missing(f"what {name} needs cannot be had from NuGet")
             if r.returncode != 0:
@@ -187,8 +188,9 @@ def build_together():
     for runtime in RUNTIMES:
         wanted[heaplab_build(runtime)[0]] = _project("HeapLab"), _options("HeapLab", runtime, "built" if runtime == own else "contained")
     for name, options in [*((name, _options(name, runtime, "built" if runtime == own else "contained"))
-                            for name in ("AllocLab", "CoffeeShop", "WebLab") for runtime in {own, RUNTIMES[-1]}),
-                          *((name, _options(name, own, "built")) for name in ("Shop", "CollectionLab")),
+                            for name, runtimes in (("AllocLab", {own, RUNTIMES[-1]}), ("CoffeeShop", {own, RUNTIMES[-1]}), ("SiteLab", RUNTIMES),
+                                                   ("ValueLab", {own, RUNTIMES[-1]}), ("WebLab", {RUNTIMES[0], own, RUNTIMES[-1]})) for runtime in runtimes),
+                          *((name, _options(name, own, "built")) for name in ("Shop", "CollectionLab", "FieldLab")),
                           ("RuntimeAsyncLab", _options("RuntimeAsyncLab", RUNTIMES[-1], "contained")),
                           *((name, ("build",)) for name in ("WebLab.Plugin", "Shop.Pricing", "FullNames", "FieldList", "CollectionCounts", "GateLab",
                                                             "Waits")),
@@ -199,8 +201,8 @@ def build_together():
             return None
         all_of_them.write(TOGETHER.format(items="\n".join(_item(wanted[name][0], folder, wanted[name][1]) for name, folder in folders.items())))
         all_of_them.flush()
-        r = subprocess.run(["dotnet", "msbuild", all_of_them.name, "-t:All", "-maxCpuCount:1", "-p:UseSharedCompilation=false", "-nodeReuse:false",
-                            "-nologo", "-verbosity:quiet"], capture_output=True, text=True)
+        r = subprocess.run(["dotnet", "msbuild", all_of_them.name, "-t:All", "-maxCpuCount:1", *dotnet_build.options(),
+                            "-nologo", "-verbosity:quiet"], capture_output=True, text=True, env=dotnet_build.environment())
         if r.returncode != 0:
             for folder in folders.values():
                 shutil.rmtree(folder)

@@ -26,11 +26,13 @@ import sys
 import time
 import unittest
 
-import dart_read
-import gcdump_read
-from byte_cursor import BadInput
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, os.pardir, "support"))
+import dart_read                                                # noqa: E402
+import dotnet_build                                             # noqa: E402
+import gcdump_read                                              # noqa: E402
+from byte_cursor import BadInput                                # noqa: E402
+
 NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, NETTRACE_SOURCE, TOOLS_SOURCE, MCP_SOURCE = (
     os.path.join(HERE, name) for name in ("node", "gcdump_cs", "metadata_cs", "nettrace_cs", "dotnet_tools", "mcp_node"))
 OLDEST_NODE, OLDEST_NEW_MCP_NODE, OLDEST_SDK = 18, 20, 8
@@ -38,7 +40,7 @@ SKIP = 77
 REGISTRY_SECONDS, REGISTRY_AGAIN = 20, 3600
 SECONDS = 900                   # for an installation or a read that hangs
 
-DOTNET_ENVIRONMENT = {"DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
+DOTNET_ENVIRONMENT = {**dotnet_build.VARIABLES, "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
                       "DOTNET_CLI_UI_LANGUAGE": "en"}
 
 
@@ -207,9 +209,8 @@ def _sdk():
 @_once
 def need_gcdump_reader():
     """The C# reader of .gcdump, installed; Missing without .NET."""
-    # no build servers: no process may remain after a test
     build = ("dotnet", "build", "GcDumpRead.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
-             "-p:RestoreLockedMode=true", "-p:UseSharedCompilation=false", "-nodeReuse:false")
+             "-p:RestoreLockedMode=true", *dotnet_build.options())
     return os.path.join(_installed("gcdump_cs", GCDUMP_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "GcDumpRead.dll")
 
 
@@ -217,7 +218,7 @@ def need_gcdump_reader():
 def need_metadata_reader():
     """The C# lister of assemblies, installed; Missing without .NET."""
     build = ("dotnet", "build", "MetadataList.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
-             "-p:UseSharedCompilation=false", "-nodeReuse:false")
+             *dotnet_build.options())
     return os.path.join(_installed("metadata_cs", METADATA_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "MetadataList.dll")
 
 
@@ -225,7 +226,7 @@ def need_metadata_reader():
 def need_nettrace_reader():
     """The C# reader of recordings, installed; Missing without .NET."""
     build = ("dotnet", "build", "NettraceRead.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
-             "-p:RestoreLockedMode=true", "-p:UseSharedCompilation=false", "-nodeReuse:false")
+             "-p:RestoreLockedMode=true", *dotnet_build.options())
     return os.path.join(_installed("nettrace_cs", NETTRACE_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "NettraceRead.dll")
 
 

@@ -48,9 +48,15 @@ output=$(cd "$1" && pwd)
 DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
 export DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
 
-# No build servers: nothing may stay behind when a test is over.
+# No build servers: nothing may stay behind when a test is over.  A run of all tests has a compiler of its own and ends it.
+if [ -n "${GCDUMPC_TEST_COMPILER-}" ]; then
+    compiler="-p:UseSharedCompilation=true -p:SharedCompilationId=$GCDUMPC_TEST_COMPILER"
+else
+    compiler=-p:UseSharedCompilation=false
+fi
+# shellcheck disable=SC2086
 set -- "$source/HeapLab.csproj" --configuration Release --artifacts-path "$output/artifacts" --output "$output/bin" \
-    "-p:HeapLabFramework=$framework" -p:UseSharedCompilation=false -nodeReuse:false --nologo --verbosity quiet
+    "-p:HeapLabFramework=$framework" $compiler -p:RunAnalyzers=false -nodeReuse:false --nologo --verbosity quiet
 if [ -n "$contained" ]; then
     set -- publish "$@" --use-current-runtime --self-contained true ${runtime:+"-p:RuntimeFrameworkVersion=$runtime"}
 else
