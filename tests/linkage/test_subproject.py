@@ -45,15 +45,18 @@ class Added(Project):
     SOURCE = os.path.join(ROOT, "tests", "linkage", "subproject")
 
     def test_a_parent_without_a_build_type_keeps_none(self):
-        """With clang where it is; what it says of the sources is in the builds with sanitizers."""
-        said = self.configure(self.SOURCE, "work", *(["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else []))
+        """With clang and Ninja where they are; what clang says of the sources is in the builds with sanitizers."""
+        ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
+        said = self.configure(self.SOURCE, "work", *ninja, *(["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else []))
         self.assertIn('build type "", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         self.assertNotIn("libuv", said)
 
     def test_it_configures_builds_and_changes_nothing_of_its_parent(self):
-        """With Ninja where it is, and of the type of the build under test, whose compiler cache then has what takes a minute."""
-        ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
-        said = self.configure(self.SOURCE, "work", *ninja, "-DCMAKE_BUILD_TYPE=Release", *COMPILER)
+        """It has the type of the build under test and is compiled two folders below a copy of the sources: so the compiler cache has what else
+        takes a minute."""
+        source = copy_source(ROOT, self.path("copy"))
+        said = self.configure(self.SOURCE, "work", f"-DGCDUMPC_SOURCE={source}", f"-DFETCHCONTENT_BASE_DIR={source}/build",
+                              "-DCMAKE_BUILD_TYPE=Release", *COMPILER)
         self.assertIn('build type "Release", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         run("cmake", "--build", self.path("work"), "-j2")
         for program in ("with_gcdumpc", "with_static"):
