@@ -174,7 +174,7 @@ stage_sanitizers() {
         slow='^$'
     else
         export GCDUMPC_SWEEP_STRIDE=47 GCDUMPC_DAMAGE_CASES=50
-        slow='golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said|core)|unit/test_sql_plans|sweep/sweep_hostile'
+        slow='golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said|core)|unit/test_(sql_plans|writers)|sweep/sweep_hostile'
         slow="$slow|cli/test_(failing_calls|budget|hostile_stream|threads|usage|formats|sql|html|patterns|diff|report_views|retained_paths|summary)$"
         # cli/test_outputs runs every command with its options; browse, keys and texts have unit tests; these took 200 s of processor time
         slow="$slow|cli/test_(answers|browse|convert|job|leaks|report|signals|strings)$"

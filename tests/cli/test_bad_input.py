@@ -9,7 +9,7 @@ import struct
 import subprocess
 import unittest
 
-from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
+from cli_support import SPARSE, CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
 NOT_A_TRACE = (r"(is neither a recording \(\.nettrace, \.etl\) nor a core file, nor a dump in \.gclog, \.gcdump or \.dartheap; other formats are written only, "
                r"and summaries of dumps are for gcdumpc trend|"
@@ -38,13 +38,13 @@ class BadInput(CliTest):
         self.put("old", b"the output of another day")
 
     def refused_by_all(self, name, pattern, **options):
-        for command in self.commands:
+        for command in self.commands[::SPARSE]:
             self.refused(1, rf"{re.escape(name)}: {pattern}", *command, name, **options)
 
     def data_refused(self, name, data, pattern):
         """As file and through a pipe."""
         self.refused_by_all(self.put(name, data), pattern)
-        for command in self.commands:
+        for command in self.commands[::SPARSE]:
             self.refused(1, f"standard input: {pattern}", *command, "-", data=data)
 
 
@@ -201,7 +201,7 @@ class Cut(BadInput):
 
     def test_anywhere(self):
         whole, seen = small_trace(), []
-        for n in [*range(1, len(whole), 41), len(whole) - 1]:
+        for n in [*range(1, len(whole), 41 * SPARSE), len(whole) - 1]:
             run = self.gcdumpc("convert", "-", "-o", "new", "-q", data=whole[:n])
             self.assertIn(run.code, (1, 3))
             self.assertIn(f"at byte {n}", run.err.decode())
@@ -309,7 +309,7 @@ class Damaged(BadInput):
     def test_any_byte(self):
         """No flipped byte leads to a crash, an endless file or a failure without a message."""
         chance = random.Random(1)
-        for whole, times in ((small_trace(), 150), (trace_bytes("net10-wks"), 50)):
+        for whole, times in ((small_trace(), 150 // SPARSE), (trace_bytes("net10-wks"), 50 // SPARSE)):
             for _ in range(times):
                 data = bytearray(whole)
                 data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)

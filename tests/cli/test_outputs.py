@@ -508,9 +508,11 @@ def bend(text, seed):
 
 PAGE = '<script type="application/json" id="data">'
 DIGESTED = set("\n".join((DIGESTS, QUESTIONS, COPIES, FILTERS)).strip().split("\n"))
-# A sanitizer sees the same code at work in the other lines: the pattern of a report, and the second heap of each kind.
+# A sanitizer sees the same code at work in the other lines: the pattern of a report, the second heap of each kind, and of what is digested a third.
 AGAIN = set(f"{FILTERS}\n{QUESTIONS}".split("\n")) if SANITIZED and os.environ.get("GCDUMPC_LONG") != "1" else set()
 AGAIN -= {line for line in AGAIN if "bent1" in line or "bent3" in line} | {line for line in FILTERS.split("\n")[::8]}
+if AGAIN:
+    AGAIN |= {line for lines in (DIGESTS, COPIES, DUMPS) for place, line in enumerate(lines.strip().split("\n")) if place % 3}
 GROUPS = {}
 for LINE in filter(None, "\n".join((COMMANDS, DIGESTS, QUESTIONS, COPIES, FILTERS, DUMPS, CHANGED)).split("\n")):
     GROUPS.setdefault(group_of(LINE), []).append(LINE)

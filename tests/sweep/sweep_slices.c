@@ -123,7 +123,7 @@ static void try_slice(sweep_decoder decode, const char *name, const uint8_t *p, 
     run_done(&r);
 }
 
-/* All slice sizes, and RANDOM runs with changing sizes. */
+/* The slice sizes, and RANDOM runs with changing sizes. */
 static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p, size_t n,
                        size_t random, struct tally *t)
 {
@@ -132,7 +132,7 @@ static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p,
     assert_int_equal(whole.st, GCD_OK);
     assert_null(run_check(&whole));
     assert_true(whole.gclog_bytes > 100);
-    for (size_t k = 0; k < SIZES; k++)
+    for (size_t k = 0; k < SIZES; k = next_size(k))
         try_slice(decode, name, p, n, &whole, &(struct run_options){ .slice = slice_at(k) }, t);
     for (size_t k = 0; k < random; k++)
         try_slice(decode, name, p, n, &whole,
