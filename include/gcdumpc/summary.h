@@ -300,6 +300,15 @@ struct gcd_values_facts {
     uint64_t numbers;  /* of GCD_VALUES_ALL: objects whose fields are kept */
 };
 
+/* What is recorded of which references were null; see unstable/null_maps.h. */
+struct gcd_null_maps_facts {
+    bool known;       /* false: nothing, and all else is 0 */
+    uint64_t objects; /* with a map: those of which some references were null, and some were not */
+    /* objects of this kind without a map: as in struct gcd_values_facts */
+    uint64_t collected, changed, unread;
+    uint64_t after_ms; /* the last one was read so long after the walk */
+};
+
 /* ---- the summary ---- */
 
 /* Why a GC began, those that were asked for (gc_reason, gc.h of the runtime); there are others. */
@@ -372,6 +381,7 @@ struct gcd_summary {
     struct gcd_process_memory memory; /* of a living process, or recorded by gcdumpc */
     struct gcd_image_facts image;
     struct gcd_values_facts values;
+    struct gcd_null_maps_facts null_maps;
     bool has_sites; /* the recording has sampled allocations (unstable/sites.h) */
 };
 

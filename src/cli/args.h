@@ -81,9 +81,13 @@ struct cli_live_args {
     const struct live_lock *lock;
 };
 
+/* Which fields of references are known: those that follow from their order, or all. */
+enum cli_fields { CLI_FIELDS_CERTAIN, CLI_FIELDS_EXACT };
+
 /* Which dump in a recording, and which values of it. */
 struct cli_dump_args {
     enum gcd_values_kind values;
+    enum cli_fields fields;
     uint64_t max_string; /* 0 = the default */
     uint64_t walk;
     uint64_t process; /* by its PID, or by its name: */

@@ -39,6 +39,7 @@ enum option_type {
     OPT_LARGEST,
     OPT_COLOR,
     OPT_VALUES,
+    OPT_FIELDS,
     OPT_SHOW,   /* a flag, with an optional word, */
     OPT_REDACT, /* and another */
     OPT_PROCESS
@@ -65,6 +66,7 @@ static const char *const choices[][8] = {
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },             /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },           /* enum cli_largest */
     [OPT_VALUES] = { "none", "hashes", "strings", "all", NULL },    /* enum gcd_values_kind */
+    [OPT_FIELDS] = { "certain", "exact", NULL },                    /* enum cli_fields */
     [OPT_SHOW] = { "none", "masked", "raw", NULL },                 /* enum cli_values */
     [OPT_REDACT] = { "keep", "remove", "hash", NULL },              /* enum cli_redact */
     [OPT_COLOR] = { "auto", "always", "never", NULL },              /* enum cli_color */
@@ -315,6 +317,9 @@ static const struct option_row rows[] = {
     { "values", 0, "KIND",
       "keep strings (their texts), hashes (which are equal), all (also numbers), or none", OUTPUTS,
       OPT_VALUES, FIELD(dump.values), 0, 0 },
+    { "fields", 0, "KIND",
+      "exact: read which references are null, so that all fields and indexes are known",
+      OUTPUTS | RARE, OPT_FIELDS, FIELD(dump.fields), 0, 0 },
     { "redact", 0, NULL,
       "remove the values that a recording has; --redact=hash: keep which are equal", CLI_CONVERT,
       OPT_REDACT, FIELD(output.redact), 0, 0 },
@@ -694,6 +699,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_LARGEST:
     case OPT_COLOR:
     case OPT_VALUES:
+    case OPT_FIELDS:
     case OPT_SHOW:
     case OPT_REDACT:
         value = value != NULL ? value : choices[r->type][1];
@@ -943,8 +949,9 @@ static const struct rule {
     { CLI_COLLECT, "settle", NEEDS, "window", "--settle is for sampled allocations (--window)" },
     { CLI_COLLECT, "window", NEEDS, "pid name container all",
       "--window needs the process: --pid N, --name NAME, --container ID or --all" },
-    { CLI_COLLECT, "window", EXCLUDES, "direct strategy values",
-      "--window records events: it cannot be combined with --direct, --strategy and --values" },
+    { CLI_COLLECT, "window", EXCLUDES, "direct strategy values fields",
+      "--window records events: it cannot be combined with --direct, --strategy, --values and "
+      "--fields" },
     { CLI_SITES, "max-pause", EXCLUDES, "no-movement",
       "--no-movement has no longer pauses: it cannot be combined with --max-pause" },
     { CLI_PATHS, "type", EXCLUDES, "object", "give a type or --object, not both" },
@@ -999,6 +1006,7 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     case OPT_LARGEST:
     case OPT_COLOR:
     case OPT_VALUES:
+    case OPT_FIELDS:
     case OPT_SHOW:
     case OPT_REDACT:
         return memcmp(field, zeros, sizeof(unsigned)) != 0;

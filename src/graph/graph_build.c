@@ -759,20 +759,23 @@ static void summarize(struct gcd_graph *g)
 static gcd_status place_nodes(struct gcd_graph *g, graph_placer *place, void *ctx,
                               struct graph_places *to, struct gcd_error *err)
 {
-    uint32_t places[GRAPH_PLACED_EDGES];
-    for (uint32_t node = 0; node < g->node_count; node++) {
+    uint32_t *places = NULL;
+    size_t room = 0;
+    gcd_status st = GCD_OK;
+    for (uint32_t node = 0; node < g->node_count && st >= 0; node++) {
         size_t n;
         (void)gcd_graph_node_edges(g, node, &n);
-        bool some = n > 0 && n <= GRAPH_PLACED_EDGES;
-        gcd_status st = some ? place(ctx, g, node, places, err) : GCD_END;
-        if (st < 0)
-            return st;
+        if (!gcd_vec_reserve(&g->alloc, &places, &room, n + 1, sizeof *places, SIZE_MAX))
+            st = no_memory(err);
+        else
+            st = n > 0 ? place(ctx, g, node, places, err) : GCD_END;
         to->on |= st == GCD_OK;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && st >= 0; i++)
             if (!graph_places_put(to, &g->alloc, i, st == GCD_OK ? places[i] : PLACES_NONE))
-                return no_memory(err);
+                st = no_memory(err);
     }
-    return GCD_OK;
+    gcd_mem_free(&g->alloc, places, room * sizeof *places);
+    return st < 0 ? st : GCD_OK;
 }
 
 gcd_status graph_place(struct gcd_graph *g, graph_placer *place, void *ctx, struct gcd_error *err)

@@ -116,10 +116,9 @@ GCD_MUST_CHECK gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph *
                                          struct gcd_error *err);
 
 /*
- * The places of all references of NODE, ascending, in RET[GRAPH_PLACED_EDGES].  GCD_END: they are
- * not known, as for an object with more references; other statuses end the placing.
+ * The places of all references of NODE, ascending, in RET[their number]; the first may be
+ * PLACES_NONE.  GCD_END: they are not known; other statuses end the placing.
  */
-#define GRAPH_PLACED_EDGES 256u
 typedef gcd_status graph_placer(void *ctx, const struct gcd_graph *g, uint32_t node, uint32_t *ret,
                                 struct gcd_error *err);
 /* Asks PLACE for the places of the references of each object of G, which is sealed, unless they are

@@ -12,6 +12,7 @@
  *     heap_addr.c    a set of object addresses in bounded memory
  *     heap_recorded.c  what gcdumpc added to the recording
  *     heap_values.c  values among it
+ *     heap_maps.c    null maps among it
  */
 #ifndef GCD_HEAP_HEAP_H
 #define GCD_HEAP_HEAP_H
@@ -23,6 +24,7 @@
 #include "base/text.h"
 #include "clr/clr_gc.h"
 #include "recorded/recorded_names.h"
+#include "values/null_maps.h"
 #include "values/values.h"
 
 /* The bulk events with an index: 0, 1, 2 … per kind and walk. */
@@ -191,6 +193,14 @@ struct heap_values {
     struct gcd_values *values; /* NULL: nobody wants them */
 };
 
+/* Null maps of the recording, the last ones; see src/values. */
+struct heap_maps {
+    struct recorded_null_maps start;
+    struct recorded_null_maps_end end;
+    struct null_maps_reading reading; /* .m NULL: there are none, or they are damaged */
+    bool begun, whole;
+};
+
 /* One heap walk: the bulk events written by one thread up to a GCEnd. */
 struct heap_walk {
     uint64_t thread;
@@ -270,6 +280,7 @@ struct gcd_heap {
     struct heap_recorded recorded;
     bool wants_values;
     struct heap_values values;
+    struct heap_maps maps;
     const char *command_line, *os, *arch, *runtime_version;
 
     struct heap_gc_start starts[HEAP_GC_STARTS];
@@ -420,6 +431,13 @@ void heap_values_free(struct gcd_heap *h);
 struct gcd_values_facts heap_values_facts(const struct gcd_heap *h);
 /* The values of the chosen walk; NULL = none, or nobody wants them.  In order. */
 gcd_status heap_values_of(struct gcd_heap *h, const struct gcd_values **ret, struct gcd_error *err);
+
+/* heap_maps.c */
+gcd_status heap_maps_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+void heap_maps_free(struct gcd_heap *h);
+/* The null maps of the chosen walk; NULL = none.  In order. */
+gcd_status heap_maps_of(struct gcd_heap *h, const struct gcd_null_maps **ret,
+                        struct gcd_error *err);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart,

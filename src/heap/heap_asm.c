@@ -54,6 +54,7 @@ void heap_free(struct gcd_heap *h)
     gcd_idmap_done(&h->open_by_thread);
     heap_recorded_free(h);
     heap_values_free(h);
+    heap_maps_free(h);
     gcd_textpool_done(&h->text);
     struct gcd_alloc a = h->alloc;
     gcd_mem_free(&a, h, sizeof *h);

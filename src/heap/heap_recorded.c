@@ -115,6 +115,8 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev,
         st = set_image(h, ev, err);
     else if (ev->id >= RECORDED_VALUES && ev->id <= RECORDED_VALUES_END)
         st = heap_values_event(h, ev, err);
+    else if (ev->id >= RECORDED_NULL_MAPS && ev->id <= RECORDED_NULL_MAPS_END)
+        st = heap_maps_event(h, ev, err);
     else if (recorded_kind_of(ev->id) != RECORDED_KINDS && r->batch_count > 0)
         st = add(h, &r->batches[r->batch_count - 1], ev, err);
     else if (ev->id < RECORDED_MEMORY || ev->id > RECORDED_ID_MAX)
@@ -160,7 +162,8 @@ const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret
 uint64_t heap_recorded_damaged(const struct gcd_heap *h)
 {
     bool whole;
-    return h->recorded.damaged + (h->values.start.kind != GCD_VALUES_NONE && !h->values.whole) +
+    return h->recorded.damaged + (h->maps.begun && !h->maps.whole) +
+           (h->values.start.kind != GCD_VALUES_NONE && !h->values.whole) +
            (heap_recorded_batch(h, &whole) != NULL && !whole);
 }
 

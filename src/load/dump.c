@@ -65,6 +65,7 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
     load_process_start_done(&d->started);
     values_free(d->own_values);
+    null_maps_free(d->own_null_maps);
     gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
@@ -569,6 +570,9 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     d->summary.values = heap_values_facts(d->heap);
     d->summary.has_sites = d->has_sites;
     GCD_TRY(heap_values_of(d->heap, &d->values, err));
+    GCD_TRY(heap_maps_of(d->heap, &d->null_maps, err));
+    if (d->null_maps != NULL)
+        d->summary.null_maps = d->null_maps->facts;
     heap_verdict(d->heap, &d->summary.trace,
                  gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->summary.verdict);

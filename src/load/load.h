@@ -8,7 +8,8 @@
  *     recorded_apply.c  names that the recording holds
  *     process_memory.c  the memory of the process
  *     dump_values.c     values of objects
- *     places_from_values.c  places of references
+ *     places_from_values.c  places of references, by values
+ *     places_from_maps.c    and by null maps
  *     recording.c       a copy of the recording, with names and memory added
  *     objects.c         the second pass: objects and their references
  *     process_start.c   the command line of each process of a machine
@@ -51,8 +52,10 @@ struct gcd_dump {
     struct gcd_error trace_error; /* how the trace ended, if badly */
     struct gcd_error input_error; /* how the input ended, if it was damaged itself */
     struct gcd_summary summary;
-    const struct gcd_values *values; /* of the recording, or OWN_VALUES; NULL = none */
-    struct gcd_values *own_values;   /* that are not in the recording */
+    const struct gcd_values *values;       /* of the recording, or OWN_VALUES; NULL = none */
+    struct gcd_values *own_values;         /* that are not in the recording */
+    const struct gcd_null_maps *null_maps; /* as above */
+    struct gcd_null_maps *own_null_maps;
     /* where the recording has values: behind all else, from BEGIN on; 0 = elsewhere */
     struct {
         uint64_t events, begin;
@@ -131,7 +134,23 @@ static inline void load_identify(struct gcd_module *m, enum gcd_module_state sta
 /* recorded_apply.c: names that the recording holds for its types, static variables and modules. */
 GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_error *err);
 
-/* places_from_values.c: the places of references in G, made of D, from the values of D.
+/* places_from_maps.c: the places of the references of NODE of G, by its null map. */
+struct load_maps {
+    const struct gcd_alloc *alloc;
+    const struct gcd_null_maps *maps; /* NULL: there are none */
+    uint32_t *slots; /* [types] of an object, or of an element, of each type of G; 0 = unknown */
+    uint32_t types;
+    size_t next;
+};
+gcd_status load_maps_init(struct load_maps *m, const struct gcd_dump *d, const struct gcd_graph *g,
+                          struct gcd_error *err);
+void load_maps_done(struct load_maps *m);
+/* [graph_placer] */
+gcd_status load_maps_place(struct load_maps *m, const struct gcd_graph *g, uint32_t node,
+                           uint32_t *ret);
+
+/* places_from_values.c: the places of references in G, made of D, from the null maps and the values
+ * of D.
  * GCD_E_NOMEM, GCD_E_CANCELED. */
 GCD_MUST_CHECK gcd_status load_place_references(const struct gcd_dump *d, struct gcd_graph *g,
                                                 const gcd_cancel_flag *cancel,

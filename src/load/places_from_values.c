@@ -17,7 +17,7 @@
 #include "load/load.h"
 #include "values/values.h"
 
-#define SLOTS_MAX   GRAPH_PLACED_EDGES /* of a type; with more, its objects have no places */
+#define SLOTS_MAX   256u /* of a type; with more, its objects have no places */
 #define NAME_BYTES  VALUE_NAME_BYTES
 #define CHECK_EVERY 65536u
 #define NO_COLUMN   UINT32_MAX
@@ -43,6 +43,7 @@ struct placing {
     struct slot *slots;
     size_t slot_count, slot_cap;
     size_t next; /* the object of the rows that is likely the next node */
+    struct load_maps maps;
 };
 
 /* ---- what a type has ---- */
@@ -203,7 +204,9 @@ static gcd_status place(void *ctx, const struct gcd_graph *g, uint32_t node, uin
     const struct gcd_type *of = &w->summary->types[gcd_graph_node_type(g, node)];
     if (node % CHECK_EVERY == 0)
         GCD_TRY(gcd_check_canceled(w->cancel, err));
-    if (n == 0 || n > SLOTS_MAX || of->layout == NULL || of->layout[0] != 'o')
+    if (load_maps_place(&w->maps, g, node, ret) == GCD_OK)
+        return GCD_OK;
+    if (w->rows == NULL || n == 0 || n > SLOTS_MAX || of->layout == NULL || of->layout[0] != 'o')
         return GCD_END;
     const uint8_t *row = row_of(w, gcd_graph_node_address(g, node), &type);
     if (row == NULL || w->rows->types[type].id != of->id)
@@ -226,15 +229,20 @@ gcd_status load_place_references(const struct gcd_dump *d, struct gcd_graph *g,
                                  const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
     const struct value_rows *rows = d->values != NULL ? d->values->rows : NULL;
-    if (rows == NULL || rows->object_count == 0)
-        return GCD_OK;
+    if (rows != NULL && rows->object_count == 0)
+        rows = NULL;
     struct placing w = {
         .alloc = &d->alloc, .summary = gcd_graph_summary(g), .rows = rows, .cancel = cancel
     };
-    w.types = gcd_mem_new_array(w.alloc, rows->type_count + 1, sizeof *w.types);
+    size_t types = (rows != NULL ? rows->type_count : 0) + 1;
+    GCD_TRY(load_maps_init(&w.maps, d, g, err));
+    if (rows == NULL && w.maps.maps == NULL)
+        return GCD_OK;
+    w.types = gcd_mem_new_array(w.alloc, types, sizeof *w.types);
     gcd_status st = w.types != NULL ? graph_place(g, place, &w, err)
                                     : gcd_fail_nomem(err, "finding the fields of references");
-    gcd_mem_free(w.alloc, w.types, (rows->type_count + 1) * sizeof *w.types);
+    load_maps_done(&w.maps);
+    gcd_mem_free(w.alloc, w.types, types * sizeof *w.types);
     gcd_mem_free(w.alloc, w.slots, w.slot_cap * sizeof *w.slots);
     return st;
 }

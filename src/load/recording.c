@@ -105,14 +105,39 @@ static gcd_status put_values(const struct gcd_dump *d, const struct gcd_recordin
                         : st;
 }
 
+static gcd_status put_null_maps(const struct gcd_dump *d, const struct adding *a, uint8_t *buffer,
+                                struct gcd_error *err)
+{
+    const struct gcd_null_maps_facts *f = &d->summary.null_maps;
+    struct recorded_null_maps begin = { d->summary.gc_number, d->summary.walk_number };
+    struct null_maps_writing w = { .m = d->null_maps };
+    size_t n = recorded_put_null_maps(buffer, &begin);
+    GCD_TRY(put_event(a, RECORDED_NULL_MAPS, buffer, n, err));
+    for (;;) {
+        GCD_TRY(null_maps_writing_next(&w, buffer, &n, err));
+        if (n == 0)
+            break;
+        GCD_TRY(put_event(a, RECORDED_NULL_MAPS_PART, buffer, n, err));
+    }
+    struct recorded_null_maps_end end = { .parts = w.parts,
+                                          .objects = f->objects,
+                                          .collected = f->collected,
+                                          .changed = f->changed,
+                                          .unread = f->unread,
+                                          .after_ms = f->after_ms };
+    n = recorded_put_null_maps_end(buffer, &end);
+    return put_event(a, RECORDED_NULL_MAPS_END, buffer, n, err);
+}
+
 /* What is written of the recording of D, and what comes behind it. */
 struct plan {
     struct nt_tail tail;
-    bool adds;                         /* names, memory, values */
+    bool adds;                         /* names, memory, null maps, values */
     bool names, memory, sites, values; /* which of them */
-    bool own;                          /* what gcdumpc added before, without layouts */
-    uint64_t copied;                   /* bytes from the beginning */
-    uint64_t skipped;                  /* bytes behind them */
+    bool maps;
+    bool own;         /* what gcdumpc added before, without layouts */
+    uint64_t copied;  /* bytes from the beginning */
+    uint64_t skipped; /* bytes behind them */
     uint64_t names_added;
     bool cut; /* nothing follows: there is no whole end */
 };
@@ -148,7 +173,7 @@ static gcd_status plan_values(const struct gcd_dump *d, const struct gcd_recordi
     p->skipped = room ? p->tail.end_off - begin : 0;
     p->cut = !room;
     p->values = room && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
-    p->adds = p->names || p->memory || p->sites || p->values || p->own;
+    p->adds = p->names || p->memory || p->sites || p->maps || p->values || p->own;
     p->tail.end_off = begin;
     return GCD_OK;
 }
@@ -180,9 +205,10 @@ static gcd_status plan_of(const struct gcd_dump *d, const struct gcd_recording_o
     ret->memory = room && !o->plain && d->memory_is_new;
     ret->values = room && d->own_values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE;
     ret->sites = room && o->sites != NULL;
+    ret->maps = room && d->own_null_maps != NULL;
     ret->own = o->no_layouts && has_layouts(d);
-    bool can = room && ret->tail.own_off != 0 && ret->tail.own_highest <= RECORDED_THREAD;
-    ret->adds = ret->names || ret->memory || ret->sites || ret->values || ret->own;
+    bool can = room && ret->tail.own_off != 0 && ret->tail.own_highest <= RECORDED_NULL_MAPS_END;
+    ret->adds = ret->names || ret->memory || ret->sites || ret->maps || ret->values || ret->own;
     if (ret->adds)
         ret->copied = ret->tail.end_off;
     GCD_TRY(plan_values(d, o, room, ret, err));
@@ -279,11 +305,11 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_i
                              struct gcd_sink *to, const struct gcd_recording_options *o,
                              struct gcd_error *err)
 {
-    bool others = plan->names || plan->memory || plan->sites || plan->own;
+    bool others = plan->names || plan->memory || plan->sites || plan->maps || plan->own;
     struct adding a = { .begin = others ? 0 : plan->tail.end_off };
-    const struct gcd_new_events *events = plan->sites || plan->tail.own_highest >= RECORDED_SITES
-                                              ? &recorded_events_all
-                                              : &recorded_events;
+    const struct gcd_new_events *events =
+        plan->sites || plan->maps || plan->tail.own_highest >= RECORDED_SITES ? &recorded_events_all
+                                                                              : &recorded_events;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, &plan->tail, events, to, &a.to, err)
                                    : gcd_fail_nomem(err, "adding names to the recording");
@@ -295,6 +321,8 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_i
         st = put_names(&d->summary, &a, buffer, &plan->names_added, err);
     if (st == GCD_OK && plan->sites)
         append_sites(o->sites, a.to, buffer);
+    if (st == GCD_OK && plan->maps)
+        st = put_null_maps(d, &a, buffer, err);
     if (st == GCD_OK && plan->values)
         st = put_values(d, o, &a, buffer, err);
     if (st == GCD_OK)

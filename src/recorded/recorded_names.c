@@ -110,6 +110,16 @@ static const struct gcd_new_field thread_fields[] = {
     { GCD_FIELD_TEXT, "Label" },
 };
 
+static const struct gcd_new_field null_maps_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" },
+    { GCD_FIELD_UINT32, "WalkNumber" },
+};
+static const struct gcd_new_field null_maps_end_fields[] = {
+    { GCD_FIELD_UINT32, "Parts" },     { GCD_FIELD_UINT64, "Objects" },
+    { GCD_FIELD_UINT64, "Collected" }, { GCD_FIELD_UINT64, "Changed" },
+    { GCD_FIELD_UINT64, "Unread" },    { GCD_FIELD_UINT64, "AfterMilliseconds" },
+};
+
 #define EVENT_OF(v, number, text, list)                                   \
     {                                                                     \
         .id = (number), .version = (v), .name = (text), .fields = (list), \
@@ -134,6 +144,9 @@ static const struct gcd_new_event events[] = {
     EVENT(RECORDED_SITE_TOTAL, "SiteTotal", site_total_fields),
     EVENT(RECORDED_SITE_SAMPLE, "SiteSample", site_sample_fields),
     EVENT(RECORDED_THREAD, "Thread", thread_fields),
+    EVENT(RECORDED_NULL_MAPS, "NullMaps", null_maps_fields),
+    EVENT(RECORDED_NULL_MAPS_PART, "NullMapsPart", values_part_fields),
+    EVENT(RECORDED_NULL_MAPS_END, "NullMapsEnd", null_maps_end_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES,
@@ -289,6 +302,29 @@ gcd_status recorded_read_values_end(const struct gcd_event *ev, struct recorded_
     return c.err;
 }
 
+gcd_status recorded_read_null_maps(const struct gcd_event *ev, struct recorded_null_maps *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_null_maps r = { .gc_number = gcd_cur_u32(&c) };
+    r.walk_number = gcd_cur_u32(&c);
+    if (c.err == GCD_OK)
+        *ret = r;
+    return c.err;
+}
+
+gcd_status recorded_read_null_maps_end(const struct gcd_event *ev,
+                                       struct recorded_null_maps_end *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_null_maps_end r = { .parts = gcd_cur_u32(&c) };
+    uint64_t *const numbers[] = { &r.objects, &r.collected, &r.changed, &r.unread, &r.after_ms };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = gcd_cur_u64(&c);
+    if (c.err == GCD_OK)
+        *ret = r;
+    return c.err;
+}
+
 /* ---- writing ---- */
 
 /* The payload, or nothing at all. */
@@ -344,6 +380,24 @@ size_t recorded_put_values_end(uint8_t *buffer, const struct recorded_values_end
     const uint64_t numbers[] = { r->objects, r->collected, r->changed,
                                  r->unread,  r->after_ms,  r->numbers };
     gcd_put_le(&w, r->parts, 4);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        gcd_put_le(&w, numbers[i], 8);
+    return size_of(&w);
+}
+
+size_t recorded_put_null_maps(uint8_t *buffer, const struct recorded_null_maps *m)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    gcd_put_le(&w, m->gc_number, 4);
+    gcd_put_le(&w, m->walk_number, 4);
+    return size_of(&w);
+}
+
+size_t recorded_put_null_maps_end(uint8_t *buffer, const struct recorded_null_maps_end *m)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    const uint64_t numbers[] = { m->objects, m->collected, m->changed, m->unread, m->after_ms };
+    gcd_put_le(&w, m->parts, 4);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         gcd_put_le(&w, numbers[i], 8);
     return size_of(&w);

@@ -31,7 +31,10 @@ enum {
     RECORDED_SITE_STACK,
     RECORDED_SITE_TOTAL,
     RECORDED_SITE_SAMPLE,
-    RECORDED_THREAD
+    RECORDED_THREAD,
+    RECORDED_NULL_MAPS, /* then parts with null maps (src/values), and the end */
+    RECORDED_NULL_MAPS_PART,
+    RECORDED_NULL_MAPS_END
 };
 /* The kinds of items between the start and the end of a batch. */
 enum recorded_kind {
@@ -63,7 +66,7 @@ static inline unsigned recorded_event_of(enum recorded_kind kind)
 
 /* Their layouts, in the order of their numbers from RECORDED_START on. */
 extern const struct gcd_new_events recorded_events;
-/* The same, and those that few recordings have: about sites and threads. */
+/* The same, and those that few recordings have: about sites, threads and null maps. */
 extern const struct gcd_new_events recorded_events_all;
 
 /* ---- reading ---- */
@@ -134,11 +137,26 @@ struct recorded_values_end {
 gcd_status recorded_read_values(const struct gcd_event *ev, struct recorded_values *ret);
 gcd_status recorded_read_values_end(const struct gcd_event *ev, struct recorded_values_end *ret);
 
+/* The null maps of a walk: how they begin, and how they end. */
+struct recorded_null_maps {
+    uint32_t gc_number, walk_number;
+};
+struct recorded_null_maps_end {
+    uint32_t parts;
+    uint64_t objects, collected, changed, unread, after_ms;
+};
+gcd_status recorded_read_null_maps(const struct gcd_event *ev, struct recorded_null_maps *ret);
+gcd_status recorded_read_null_maps_end(const struct gcd_event *ev,
+                                       struct recorded_null_maps_end *ret);
+
 /* ---- writing ---- */
 
 /* The payloads of their events; as below. */
 size_t recorded_put_values(uint8_t *buffer, const struct recorded_values *v);
 size_t recorded_put_values_end(uint8_t *buffer, const struct recorded_values_end *v);
+
+size_t recorded_put_null_maps(uint8_t *buffer, const struct recorded_null_maps *m);
+size_t recorded_put_null_maps_end(uint8_t *buffer, const struct recorded_null_maps_end *m);
 
 /* One pass over the names of a summary. */
 struct recorded_pass {

@@ -5,6 +5,7 @@
  *     values_hash.c   the hash of a text
  *     values_pack.c   values as the payloads of events
  *     value_rows.h    values that are no texts
+ *     null_maps.h     which references are null
  *     secrets.c       what is not shown
  */
 #ifndef GCD_VALUES_VALUES_H
@@ -132,8 +133,22 @@ bool values_part_content(struct values_part *p, uint64_t address, const struct v
 /* Fills in the head of part NUMBER; returns the size of the payload. */
 size_t values_part_end(struct values_part *p, uint32_t number);
 
+/* Deflates the payload of N bytes in BUFFER if it gets smaller; *N becomes its size.  MARK: 0 or
+ * VALUES_OF_ROWS. */
+gcd_status values_part_deflate(const struct gcd_alloc *a, uint8_t *buffer, uint32_t mark, size_t *n,
+                               struct gcd_error *err);
+
 /* Is it part NUMBER, and not damaged? */
 bool values_check_part(const uint8_t *payload, size_t n, uint32_t number);
+/* The records of part NUMBER, inflated if they must be.  GCD_E_FORMAT; GCD_E_NOMEM. */
+struct values_records {
+    const uint8_t *p; /* in the payload, or in PLAIN */
+    size_t n;
+    uint32_t mark; /* 0 or VALUES_OF_ROWS */
+    uint8_t plain[VALUES_PART_BYTES];
+};
+gcd_status values_part_records(const struct gcd_alloc *a, const uint8_t *payload, size_t n,
+                               uint32_t number, struct values_records *ret, struct gcd_error *err);
 /* Adds the records of a payload.  GCD_E_FORMAT; GCD_E_NOMEM; GCD_E_LIMIT. */
 gcd_status values_read_part(struct gcd_values *v, const uint8_t *payload, size_t n, uint32_t number,
                             struct gcd_error *err);

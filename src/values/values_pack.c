@@ -74,9 +74,7 @@ size_t values_part_end(struct values_part *p, uint32_t number)
     return n;
 }
 
-/* Deflates the payload of N bytes in BUFFER if it gets smaller; *N becomes its size.  MARK: 0 or
- * VALUES_OF_ROWS. */
-static gcd_status deflate_part(const struct gcd_alloc *a, uint8_t *buffer, uint32_t mark, size_t *n,
+gcd_status values_part_deflate(const struct gcd_alloc *a, uint8_t *buffer, uint32_t mark, size_t *n,
                                struct gcd_error *err)
 {
     uint8_t packed[VALUES_PART_BYTES];
@@ -151,7 +149,7 @@ gcd_status values_writing_next(struct values_writing *w, uint8_t *buffer, size_t
     if (!texts && (w->key != NULL || !rows_writing_next(&w->rows, &p.w)))
         return GCD_OK;
     *ret_n = values_part_end(&p, w->parts++);
-    return deflate_part(&w->v->alloc, buffer, texts ? 0 : VALUES_OF_ROWS, ret_n, err);
+    return values_part_deflate(&w->v->alloc, buffer, texts ? 0 : VALUES_OF_ROWS, ret_n, err);
 }
 
 /* ---- reading ---- */
@@ -195,19 +193,29 @@ bool values_check_part(const uint8_t *payload, size_t n, uint32_t number)
            gcd_le64(payload + 8) == check_of(payload, n);
 }
 
+gcd_status values_part_records(const struct gcd_alloc *a, const uint8_t *payload, size_t n,
+                               uint32_t number, struct values_records *ret, struct gcd_error *err)
+{
+    if (!values_check_part(payload, n, number))
+        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
+    uint32_t what = gcd_le32(payload + 4), bytes = what & ~VALUES_OF_ROWS;
+    if (bytes > sizeof ret->plain)
+        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
+    ret->p = payload + VALUES_PART_HEAD;
+    ret->n = n - VALUES_PART_HEAD;
+    ret->mark = what & VALUES_OF_ROWS;
+    if (bytes == 0)
+        return GCD_OK;
+    GCD_TRY(gcd_inflate_block(a, ret->p, ret->n, ret->plain, bytes, err));
+    ret->p = ret->plain;
+    ret->n = bytes;
+    return GCD_OK;
+}
+
 gcd_status values_read_part(struct gcd_values *v, const uint8_t *payload, size_t n, uint32_t number,
                             struct gcd_error *err)
 {
-    uint8_t plain[VALUES_PART_BYTES];
-    if (!values_check_part(payload, n, number))
-        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
-    uint32_t bytes = gcd_le32(payload + 4) & ~VALUES_OF_ROWS;
-    bool rows = (gcd_le32(payload + 4) & VALUES_OF_ROWS) != 0;
-    if (bytes > sizeof plain)
-        return gcd_fail(err, GCD_E_FORMAT, "values are damaged");
-    const uint8_t *records = payload + VALUES_PART_HEAD;
-    if (bytes == 0)
-        return read_records(v, rows, records, n - VALUES_PART_HEAD, err);
-    GCD_TRY(gcd_inflate_block(&v->alloc, records, n - VALUES_PART_HEAD, plain, bytes, err));
-    return read_records(v, rows, plain, bytes, err);
+    struct values_records r;
+    GCD_TRY(values_part_records(&v->alloc, payload, n, number, &r, err));
+    return read_records(v, r.mark != 0, r.p, r.n, err);
 }

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "clr/clr_gc.h"
 #include "values/values.h"
+#include "values/watched_maps.h"
 #include "values/watched_rows.h"
 
 /* A read, and what it may cost to read on over memory that nobody asked for. */
@@ -26,7 +27,7 @@
 
 #define FROZEN 3u /* a generation that no collection touches */
 #define OLDEST 2u
-/* What objects of a type are, instead of its number in the rows. */
+/* What objects of a type are, instead of the number of its kind. */
 #define IS_NOTHING (GCD_IDMAP_NONE - 1)
 #define IS_STRING  (GCD_IDMAP_NONE - 2)
 #define REASON_GC  1u /* of a suspension; the other is for a background collection */
@@ -44,23 +45,33 @@ struct watched_batch {
     uint32_t generation;
 };
 struct watched_object {
-    uint64_t address;
-    uint32_t type;  /* its number in the rows, or IS_STRING */
-    uint32_t units; /* of a string */
-    uint32_t bytes; /* to read */
+    uint64_t address, size; /* the size of an array, or of others that want a map */
+    uint32_t kind;          /* or IS_STRING */
+    uint32_t units;         /* of a string */
+    uint32_t bytes;         /* to read */
+    uint32_t edges;         /* of the walk, if it wants a map; else 0 */
     uint8_t generation;
+    bool row;  /* its fields are read */
     bool wide; /* it is read twice */
 };
+/* What is read of the objects of a type that has no texts. */
+struct watched_kind {
+    uint64_t table;
+    uint32_t row, map; /* its numbers there; WATCHED_NO_ROWS, WATCHED_NO_MAPS */
+};
+#define WATCHED_NO_ROWS UINT32_MAX
 
 struct gcd_values_watch {
     struct gcd_alloc alloc;
     struct gcd_values_watch_options options;
     struct gcd_trace *trace;
-    struct gcd_idmap types; /* IS_STRING, IS_NOTHING, or a number in the rows */
-    uint64_t string_type;   /* 0 = none yet */
+    struct gcd_idmap types; /* IS_STRING, IS_NOTHING, or the number of a kind */
+    struct watched_kind *kinds;
+    size_t kind_count, kind_cap;
+    uint64_t string_type; /* 0 = none yet */
     /* the walk: its objects in the order of their events, each with its address as the difference
-     * to the one before, and length * 2 of a string, or number * 2 + 1 of another type; numbers
-     * have seven bits a byte */
+     * to the one before, and length * 2 of a string, or kind * 2 + 1; if null maps are wanted, then
+     * its references, 0 if it wants no map, else its size; numbers have seven bits a byte */
     uint8_t *list;
     size_t list_bytes, list_cap;
     uint64_t last, strings, nodes;
@@ -80,6 +91,8 @@ struct gcd_values_watch {
     struct watched_batch *batches;
     size_t batch_count, batch_cap;
     struct watched_rows rows;
+    struct watched_maps maps;
+    size_t range_of_target;         /* where the last reference of a map leads to */
     struct watched_object *pending; /* [BATCH_MOST] to read at once */
     size_t pending_count;
     uint8_t *buffer;             /* [READ_BYTES] */
@@ -95,6 +108,19 @@ struct gcd_values_watch {
 
 /* ---- the walk ---- */
 
+static gcd_status add_kind(struct gcd_values_watch *w, const struct watched_kind *kind,
+                           uint32_t *ret, struct gcd_error *err)
+{
+    if (kind->row == WATCHED_NO_ROWS && kind->map == WATCHED_NO_MAPS)
+        return GCD_OK;
+    if (!gcd_vec_reserve(&w->alloc, &w->kinds, &w->kind_cap, w->kind_count + 1, sizeof *w->kinds,
+                         IS_STRING))
+        return gcd_fail_nomem(err, "reading values");
+    *ret = (uint32_t)w->kind_count;
+    w->kinds[w->kind_count++] = *kind;
+    return GCD_OK;
+}
+
 /* What objects of a type are, by its method table.  Arrays have no fields. */
 static gcd_status look_at_type(struct gcd_values_watch *w, uint64_t type, uint32_t *ret,
                                struct gcd_error *err)
@@ -108,33 +134,56 @@ static gcd_status look_at_type(struct gcd_values_watch *w, uint64_t type, uint32
         *ret = IS_STRING;
         w->several = w->string_type != 0;
         w->string_type = type;
-    } else if (w->rows.source != NULL && (flags & HAS_COMPONENTS) == 0) {
-        GCD_TRY(watched_rows_add_type(&w->rows, type, ret, err));
+    } else if (there) {
+        struct watched_kind kind = { .table = type, .row = WATCHED_NO_ROWS };
+        if (w->rows.source != NULL && (flags & HAS_COMPONENTS) == 0)
+            GCD_TRY(watched_rows_add_type(&w->rows, type, &kind.row, err));
+        GCD_TRY(watched_maps_type(&w->maps, type, gcd_le64(head), &kind.map, err));
+        GCD_TRY(add_kind(w, &kind, ret, err));
     }
     return gcd_idmap_put(&w->types, type, *ret) ? GCD_OK : gcd_fail_nomem(err, "reading values");
+}
+
+/* Does the object want a map, and how many references has it? */
+static uint64_t edges_for_map(const struct gcd_values_watch *w, const struct gcd_clr_node *node,
+                              uint32_t type)
+{
+    bool wants = type != IS_STRING && node->edge_count < UINT32_MAX &&
+                 watched_maps_wants(&w->maps, w->kinds[type].map, node->size, node->edge_count);
+    return wants ? node->edge_count : 0;
 }
 
 static gcd_status add_object(struct gcd_values_watch *w, const struct gcd_clr_node *node,
                              uint32_t type, struct gcd_error *err)
 {
-    enum { MOST = 20 };
+    enum { MOST = 40 };
     bool string = type == IS_STRING;
+    uint64_t edges = w->maps.maps != NULL ? edges_for_map(w, node, type) : 0;
+    bool row = !string && w->kinds[type].row != WATCHED_NO_ROWS;
+    if (string ? w->options.values.kind == GCD_VALUES_NONE : !row && edges == 0)
+        return GCD_OK;
     if (!gcd_vec_reserve(&w->alloc, &w->list, &w->list_cap, w->list_bytes + MOST, 1, SIZE_MAX))
         return gcd_fail_nomem(err, "reading values");
     struct gcd_put p = gcd_put_make(w->list + w->list_bytes, MOST);
     gcd_put_varuint(&p, node->address - w->last);
     gcd_put_varuint(&p, string ? (node->size - STRING_BASE) / 2 * 2 : (uint64_t)type * 2 + 1);
+    if (!string && w->maps.maps != NULL) {
+        gcd_put_varuint(&p, edges);
+        if (edges > 0)
+            gcd_put_varuint(&p, node->size);
+    }
     w->list_bytes += gcd_put_bytes_done(&p);
     w->last = node->address;
     w->strings += string;
-    w->rows.listed += !string;
+    w->rows.listed += row;
+    w->maps.listed += edges > 0;
     return GCD_OK;
 }
 
 static void begin_walk(struct gcd_values_watch *w, uint64_t thread)
 {
     w->list_bytes = w->range_count = 0;
-    w->last = w->strings = w->rows.listed = w->nodes = 0;
+    w->last = w->strings = w->rows.listed = w->maps.listed = w->nodes = 0;
     w->thread = thread;
 }
 
@@ -264,6 +313,36 @@ static gcd_status take_event(struct gcd_values_watch *w, const struct gcd_event 
     }
 }
 
+static uint8_t generation_in(const struct gcd_range *r)
+{
+    return (uint8_t)(r->generation < OLDEST ? r->generation : OLDEST);
+}
+
+/* Of an object at ADDRESS; *LAST: the range of the object before. */
+static uint8_t generation_of(const struct gcd_values_watch *w, uint64_t address, size_t *last)
+{
+    if (w->range_count == 0)
+        return 0; /* unknown: every collection counts */
+    const struct gcd_range *r = &w->ranges[*last];
+    if (address - r->start < r->reserved_bytes)
+        return generation_in(r);
+    for (size_t i = 0; i < w->range_count && w->overlapping; i++)
+        if (address - w->ranges[i].start < w->ranges[i].reserved_bytes)
+            return generation_in(&w->ranges[i]);
+    size_t n = gcd_count_up_to(w->ranges, w->range_count, sizeof *w->ranges, address);
+    if (n == 0 || address - w->ranges[n - 1].start >= w->ranges[n - 1].reserved_bytes)
+        return FROZEN;
+    *last = n - 1;
+    return generation_in(&w->ranges[n - 1]);
+}
+
+/* [watched_maps.generation] */
+static uint8_t generation_of_target(void *ctx, uint64_t address)
+{
+    struct gcd_values_watch *w = ctx;
+    return generation_of(w, address, &w->range_of_target);
+}
+
 gcd_status gcd_values_watch_new(const struct gcd_values_watch_options *options,
                                 struct gcd_values_watch **ret, struct gcd_error *err)
 {
@@ -279,6 +358,11 @@ gcd_status gcd_values_watch_new(const struct gcd_values_watch_options *options,
     w->options = *options;
     gcd_idmap_init(&w->types, &w->alloc);
     watched_rows_init(&w->rows, &w->alloc, all ? options->source : NULL);
+    w->maps = (struct watched_maps){ .alloc = a,
+                                     .read = options->read,
+                                     .ctx = options->ctx,
+                                     .generation = generation_of_target,
+                                     .generation_ctx = w };
     w->again = all ? gcd_mem_new_uncleared(&a, READ_BYTES, 1) : NULL;
     w->pending = gcd_mem_new_uncleared(&a, BATCH_MOST, sizeof *w->pending);
     w->buffer = gcd_mem_new_uncleared(&a, READ_BYTES, 1);
@@ -289,6 +373,8 @@ gcd_status gcd_values_watch_new(const struct gcd_values_watch_options *options,
             : gcd_fail_nomem(err, "reading values");
     if (st == GCD_OK)
         st = values_new(&a, options->context.limits, &options->values, &w->values, err);
+    if (st == GCD_OK && options->null_maps)
+        st = null_maps_new(&a, options->context.limits, &w->maps.maps, err);
     if (st == GCD_OK)
         *ret = w;
     else
@@ -304,6 +390,8 @@ void gcd_values_watch_free(struct gcd_values_watch *w)
     gcd_trace_free(w->trace);
     gcd_idmap_done(&w->types);
     watched_rows_done(&w->rows);
+    watched_maps_done(&w->maps);
+    gcd_mem_free(&a, w->kinds, w->kind_cap * sizeof *w->kinds);
     values_free(w->values);
     gcd_mem_free(&a, w->again, READ_BYTES);
     gcd_mem_free(&a, w->list, w->list_cap);
@@ -329,29 +417,6 @@ gcd_status gcd_values_watch_feed(struct gcd_values_watch *w, const void *bytes, 
 }
 
 /* ---- reading ---- */
-
-static uint8_t generation_in(const struct gcd_range *r)
-{
-    return (uint8_t)(r->generation < OLDEST ? r->generation : OLDEST);
-}
-
-/* Of an object at ADDRESS; *LAST: the range of the object before. */
-static uint8_t generation_of(const struct gcd_values_watch *w, uint64_t address, size_t *last)
-{
-    if (w->range_count == 0)
-        return 0; /* unknown: every collection counts */
-    const struct gcd_range *r = &w->ranges[*last];
-    if (address - r->start < r->reserved_bytes)
-        return generation_in(r);
-    for (size_t i = 0; i < w->range_count && w->overlapping; i++)
-        if (address - w->ranges[i].start < w->ranges[i].reserved_bytes)
-            return generation_in(&w->ranges[i]);
-    size_t n = gcd_count_up_to(w->ranges, w->range_count, sizeof *w->ranges, address);
-    if (n == 0 || address - w->ranges[n - 1].start >= w->ranges[n - 1].reserved_bytes)
-        return FROZEN;
-    *last = n - 1;
-    return generation_in(&w->ranges[n - 1]);
-}
 
 static gcd_status sort_ranges(struct gcd_values_watch *w, struct gcd_error *err)
 {
@@ -396,12 +461,37 @@ static gcd_status take_row(struct gcd_values_watch *w, const struct watched_obje
                            struct gcd_error *err)
 {
     struct watched_copy copy = { .address = o->address,
-                                 .number = o->type,
+                                 .number = w->kinds[o->kind].row,
                                  .batch = (uint32_t)w->batch_count,
                                  .object = w->buffer + off,
                                  .again = w->again + off };
     bool all = !o->wide || (w->again_from <= off && off + o->bytes <= w->again_to);
     return all ? watched_rows_take(&w->rows, &copy, err) : GCD_OK;
+}
+
+static struct watched_map_object map_object(const struct gcd_values_watch *w,
+                                            const struct watched_object *o)
+{
+    const struct watched_kind *kind = &w->kinds[o->kind];
+    return (struct watched_map_object){ o->address, o->size, kind->table, kind->map, o->edges };
+}
+
+static gcd_status take_map(struct gcd_values_watch *w, const struct watched_object *o, size_t off,
+                           struct gcd_error *err)
+{
+    struct watched_map_object of = map_object(w, o);
+    struct watched_map_taking t;
+    GCD_TRY(watched_map_begin(&w->maps, &of, &t, err));
+    watched_map_take(&t, w->buffer + off, 0, o->bytes);
+    return watched_map_end_taking(&t, (uint32_t)w->batch_count, err);
+}
+
+static gcd_status take_object(struct gcd_values_watch *w, const struct watched_object *o,
+                              size_t off, struct gcd_error *err)
+{
+    if (o->row)
+        GCD_TRY(take_row(w, o, off, err));
+    return o->edges > 0 ? take_map(w, o, off, err) : GCD_OK;
 }
 
 /* The N pending objects from number I on, whose bytes are in the buffer from BEGIN on. */
@@ -411,7 +501,7 @@ static gcd_status take_group(struct gcd_values_watch *w, size_t i, size_t n, uin
     uint64_t hashes[GROUP];
     for (size_t k = 0; k < n; k++) {
         const struct watched_object *s = &w->pending[i + k];
-        if (s->type != IS_STRING)
+        if (s->kind != IS_STRING)
             continue;
         hashes[k] =
             values_hash_of(w->options.values.key, w->buffer + (s->address - begin) + STRING_TEXT,
@@ -421,8 +511,8 @@ static gcd_status take_group(struct gcd_values_watch *w, size_t i, size_t n, uin
     for (size_t k = 0; k < n; k++) {
         const struct watched_object *s = &w->pending[i + k];
         size_t off = (size_t)(s->address - begin);
-        if (s->type != IS_STRING)
-            GCD_TRY(take_row(w, s, off, err));
+        if (s->kind != IS_STRING)
+            GCD_TRY(take_object(w, s, off, err));
         else if (is_head(w, s, w->buffer + off))
             GCD_TRY(add_value(w, s, hashes[k], w->buffer + off + STRING_TEXT, err));
         else
@@ -489,6 +579,24 @@ static gcd_status read_large(struct gcd_values_watch *w, const struct watched_ob
     return all && is_head(w, s, head) ? add_value(w, s, hash, w->buffer, err) : GCD_OK;
 }
 
+/* The same of an array that wants a map. */
+static gcd_status read_large_array(struct gcd_values_watch *w, const struct watched_object *o,
+                                   struct gcd_error *err)
+{
+    struct watched_map_object of = map_object(w, o);
+    struct watched_map_taking t;
+    GCD_TRY(watched_map_begin(&w->maps, &of, &t, err));
+    for (uint64_t from = 0; from < o->bytes && !t.wrong; from += READ_BYTES) {
+        uint64_t left = o->bytes - from;
+        size_t n = left < READ_BYTES ? (size_t)left : READ_BYTES;
+        GCD_TRY(gcd_check_canceled(w->options.context.cancel, err));
+        if (w->options.read(w->options.ctx, o->address + from, w->buffer, n) != n)
+            break; /* then it is not whole */
+        watched_map_take(&t, w->buffer, from, n);
+    }
+    return watched_map_end_taking(&t, (uint32_t)w->batch_count, err);
+}
+
 static gcd_status end_batch(struct gcd_values_watch *w, uint32_t generation, struct gcd_error *err)
 {
     w->read_ns = w->options.now_ns(w->options.ctx);
@@ -522,7 +630,8 @@ static gcd_status read_pending(struct gcd_values_watch *w, struct gcd_error *err
             generation =
                 w->pending[i].generation < generation ? w->pending[i].generation : generation;
         if (n > READ_BYTES) { /* only one that is alone is so large */
-            GCD_TRY(read_large(w, first, err));
+            GCD_TRY(first->kind == IS_STRING ? read_large(w, first, err)
+                                             : read_large_array(w, first, err));
         } else {
             size_t got = w->options.read(w->options.ctx, first->address, w->buffer, (size_t)n);
             GCD_TRY(take_read(w, got, &taken, err));
@@ -548,22 +657,38 @@ static gcd_status add_pending(struct gcd_values_watch *w, const struct watched_o
     return GCD_OK;
 }
 
-/* Sets how many bytes of an object, which is no string, to read; 0 = none. */
-static gcd_status find_bytes(struct gcd_values_watch *w, struct watched_object *o,
-                             struct gcd_error *err)
+/* Sets how many bytes of the fields of an object to read; 0 = none. */
+static gcd_status find_row(struct gcd_values_watch *w, struct watched_object *o,
+                           struct gcd_error *err)
 {
     const struct value_shape *shape;
-    bool late = !w->rows.types[o->type].asked && w->options.now_ns(w->options.ctx) > w->deadline_ns;
-    GCD_TRY(watched_rows_shape(&w->rows, o->type, late, &shape, err));
-    o->bytes = 0;
+    uint32_t row = w->kinds[o->kind].row;
+    if (row == WATCHED_NO_ROWS)
+        return GCD_OK;
+    bool late = !w->rows.types[row].asked && w->options.now_ns(w->options.ctx) > w->deadline_ns;
+    GCD_TRY(watched_rows_shape(&w->rows, row, late, &shape, err));
     if (shape == NULL || shape->unknown)
         return GCD_OK;
     w->rows.without += shape->type == VALUE_NO_TYPE;
     if (shape->type == VALUE_NO_TYPE || shape->bytes > READ_BYTES)
         return GCD_OK;
+    o->row = true;
     o->bytes = shape->bytes;
     o->wide = shape->wide;
     return GCD_OK;
+}
+
+/* The same for its map. */
+static void find_map(const struct gcd_values_watch *w, struct watched_object *o)
+{
+    if (o->edges == 0)
+        return;
+    struct watched_map_object of = map_object(w, o);
+    uint64_t end = watched_map_end(&w->maps, &of);
+    if (end > UINT32_MAX || end > of.size)
+        o->edges = 0;
+    else if (end > o->bytes)
+        o->bytes = (uint32_t)end;
 }
 
 enum part { PART_TEXTS = 1, PART_ROWS = 2 };
@@ -578,16 +703,20 @@ static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, ui
     while (gcd_cur_left(&c) > 0) {
         o.address += gcd_cur_varuint64(&c);
         uint64_t what = gcd_cur_varuint64(&c);
+        o.edges = (what & 1) != 0 && w->maps.maps != NULL ? gcd_cur_varuint32(&c) : 0;
+        o.size = o.edges > 0 ? gcd_cur_varuint64(&c) : 0;
         o.generation = generation_of(w, o.address, &range);
         unsigned part = (what & 1) != 0 ? PART_ROWS : PART_TEXTS;
         if (o.generation < from || o.generation > to || (part & parts) == 0)
             continue;
-        o.wide = false;
+        o.wide = o.row = false;
         if (part == PART_ROWS) {
-            o.type = (uint32_t)(what >> 1);
-            GCD_TRY(find_bytes(w, &o, err));
+            o.kind = (uint32_t)(what >> 1);
+            o.bytes = 0;
+            GCD_TRY(find_row(w, &o, err));
+            find_map(w, &o);
         } else {
-            o.type = IS_STRING;
+            o.kind = IS_STRING;
             o.units = (uint32_t)(what >> 1);
             o.bytes = STRING_TEXT + 2 * o.units;
         }
@@ -608,10 +737,10 @@ gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
     GCD_TRY(sort_ranges(w, err));
     GCD_TRY(values_expect(w->values, w->strings, err));
     GCD_TRY(read_generations(w, 0, 1, PART_TEXTS, err));
-    if (w->rows.source != NULL) { /* types take their time */
+    if (w->rows.source != NULL) /* types take their time */
         GCD_TRY(watched_rows_begin(&w->rows, w->values->rows, err));
+    if (w->rows.source != NULL || w->maps.maps != NULL)
         GCD_TRY(read_generations(w, 0, 1, PART_ROWS, err));
-    }
     GCD_TRY(read_generations(w, OLDEST, OLDEST, PART_TEXTS | PART_ROWS, err));
     return read_generations(w, FROZEN, FROZEN, PART_TEXTS | PART_ROWS, err);
 }
@@ -667,7 +796,7 @@ static const char *problem_of(const struct gcd_values_watch *w, const struct gcd
         return "the dump is of another heap walk";
     if (t->ptr_bytes != 8 || t->ticks_per_second != UINT64_C(1000000000))
         return "the runtime is not of 64 bits, or has another clock";
-    if (w->several)
+    if (w->several && w->options.values.kind != GCD_VALUES_NONE)
         return "several types look like that of strings";
     return NULL;
 }
@@ -715,6 +844,35 @@ static bool is_row_certain(void *ctx, size_t i)
     return certain;
 }
 
+/* [null_maps_keep] Its references may lead to what was moved, too. */
+static bool is_map_certain(void *ctx, size_t i)
+{
+    const struct judgment *j = ctx;
+    const struct watched_map_time *t = &j->w->maps.times[i];
+    return is_certain(j, t->batch) && was_there(j, t->batch, t->generation);
+}
+
+static uint64_t after_ms(const struct gcd_values_watch *w, uint64_t end)
+{
+    uint64_t ms = w->read_ns > end ? (w->read_ns - end) / 1000000 : 0;
+    return ms + (ms == 0); /* 0 is only of an image */
+}
+
+static void judge_maps(struct gcd_values_watch *w, struct judgment *j)
+{
+    struct gcd_null_maps *m = w->maps.maps;
+    if (m == NULL)
+        return;
+    size_t read = m->count;
+    null_maps_keep(m, is_map_certain, j);
+    m->facts = (struct gcd_null_maps_facts){ .known = true,
+                                             .objects = m->count,
+                                             .collected = read - m->count,
+                                             .changed = w->maps.changed,
+                                             .unread = w->maps.listed - w->maps.changed - read };
+    m->facts.after_ms = after_ms(w, j->start_ticks + (uint64_t)w->end_ns);
+}
+
 /* Keeps the objects of batches that are certain. */
 static void judge(struct gcd_values_watch *w, const struct gcd_trace_info *t)
 {
@@ -732,9 +890,19 @@ static void judge(struct gcd_values_watch *w, const struct gcd_trace_info *t)
     f->changed = w->changed + w->rows.changed;
     f->unread = w->strings + w->rows.listed - w->rows.without - f->changed - v->object_count - rows;
     f->objects = v->object_count = kept;
-    uint64_t end = t->start_ticks + (uint64_t)w->end_ns;
-    f->after_ms = w->read_ns > end ? (w->read_ns - end) / 1000000 : 0;
-    f->after_ms += f->after_ms == 0; /* which is only of an image */
+    f->after_ms = after_ms(w, t->start_ticks + (uint64_t)w->end_ns);
+    judge_maps(w, &j);
+}
+
+static gcd_status give_maps(struct gcd_values_watch *w, struct gcd_dump *d, struct gcd_error *err)
+{
+    struct gcd_null_maps *m = w->maps.maps;
+    if (m == NULL)
+        return GCD_OK;
+    GCD_TRY(null_maps_sort(m, err));
+    GCD_TRY(gcd_dump_set_null_maps(d, m, err));
+    w->maps.maps = NULL;
+    return GCD_OK;
 }
 
 gcd_status gcd_values_watch_finish(struct gcd_values_watch *w, struct gcd_dump *d,
@@ -748,6 +916,9 @@ gcd_status gcd_values_watch_finish(struct gcd_values_watch *w, struct gcd_dump *
     if (!gcd_sort_by_u64(&w->alloc, w->marks, w->mark_count, sizeof *w->marks))
         return gcd_fail_nomem(err, "reading values");
     judge(w, &t);
+    GCD_TRY(give_maps(w, d, err));
+    if (w->options.values.kind == GCD_VALUES_NONE)
+        return GCD_OK;
     struct gcd_values *v = w->values;
     w->values = NULL;
     gcd_status st = values_sort(v, err);

@@ -150,24 +150,36 @@ class Fields(LiveTest):
             if line.startswith("offset "):
                 _, type_name, field, offset = line.split()
                 offsets[type_name, int(offset)] = field
-        database, direct = self.path(f"{name}-{runtime}.sqlite"), self.path(f"{name}-{runtime}-direct.sqlite")
+        self.base = f"/{name}.dll"
+        database, direct, read = (self.path(f"{name}-{runtime}{way}.sqlite") for way in ("", "-direct", "-read"))
         for _ in range(1 if runtime >= 10 else 2):      # there, a collection after the first dump moves nearly everything
+            r = self.gcdumpc("collect", "--pid", target.pid, "-o", read, "--fields", "exact")
+        self.assertRegex(r.stderr, r"fields: exact, also in [\d,]+ objects with null references, read [\d,]+ ms after the walk")
+        lines = self.in_memory(target, runtime, flavour)
+        beside = Compared(Dump(read), lines, offsets, self.base)
+        for _ in range(1 if runtime >= 10 else 2):
             self.gcdumpc("collect", "--pid", target.pid, "-o", database)
         self.gcdumpc("collect", "--direct", "--pid", target.pid, "-o", direct)
-        r = subprocess.run(["dotnet", need(oracle, "FieldList"), str(target.pid), need(dac, runtime, flavour)], capture_output=True,
-                           encoding="utf-8", timeout=SECONDS)
-        self.assertEqual(r.returncode, 0, r.stderr[-2000:])
-        got, exact = (Compared(Dump(d), r.stdout.splitlines(), offsets, f"/{name}.dll") for d in (database, direct))
-        for way, seen in (("events", got), ("memory", exact)):
+        lines = self.in_memory(target, runtime, flavour)
+        got, exact = (Compared(Dump(d), lines, offsets, self.base) for d in (database, direct))
+        for way, seen in (("events", got), ("memory", exact), ("events and null maps", beside)):
             print(f"{name}, .NET {runtime}, {way}: " + ", ".join(f"{n} {k}" for k, n in sorted(seen.n.items())) +
                   f"; named {seen.share('named', 'fields'):.1%}, of its own types {seen.share('own named', 'own'):.1%}", flush=True)
             self.assertEqual(seen.wrong[:10], [], f"{len(seen.wrong)} wrong names by {way}")
             self.assertGreater(seen.n["objects"], 1000)
-        self.assertGreater(exact.share("named", "fields"), 0.97)
-        self.assertGreater(exact.share("elements known", "elements"), 0.99)
+        for seen in (exact, beside):
+            self.assertGreater(seen.share("named", "fields"), 0.97)
+            self.assertGreater(seen.share("elements known", "elements"), 0.99)
         self.assertGreater(got.n["named"], 50)
         self.assertLess(got.share("objects changed", "objects"), 0.1)
         return got
+
+    def in_memory(self, target, runtime, flavour):
+        """What ClrMD finds."""
+        r = subprocess.run(["dotnet", need(oracle, "FieldList"), str(target.pid), need(dac, runtime, flavour)], capture_output=True,
+                           encoding="utf-8", timeout=SECONDS)
+        self.assertEqual(r.returncode, 0, r.stderr[-2000:])
+        return r.stdout.splitlines()
 
     def test_difficult_layouts(self):
         for runtime, flavour in runtimes():

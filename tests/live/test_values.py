@@ -239,6 +239,100 @@ class Values(LiveTest):
                     os.unlink(self.path("x.nettrace"))
 
 
+class NullReferences(LiveTest):
+    """collect --fields exact: which references are null is read beside the walk, so that each has its field and its index, whatever the collector does."""
+
+    def start(self, *args, runtime=None, **environment):
+        return Process("holes", *map(str, args), program=need(value_lab, runtime or own_runtime()), **environment)
+
+    def collect(self, target, name, *options, status=0):
+        return self.gcdumpc("collect", "--pid", target.pid, "-o", self.path(name), *options, status=status)
+
+    def facts(self, name):
+        return json.loads(self.gcdumpc("info", self.path(name), "--json").stdout)["null_maps"]
+
+    def references(self, name):
+        """(address, number of the reference) -> (kind of object, length of the array of bytes, field, index)"""
+        rows = json.loads(self.gcdumpc("sql", self.path(name), "--json", """
+            select p.address, e.slot, t.raw_name, b.size_bytes - 24, e.field, e.element from types t join objects p on p.type_id = t.id
+            join edges e on e.from_id = p.id join objects b on b.id = e.to_id join types tb on tb.id = b.type_id and tb.raw_name = 'System.Byte[]'
+            where t.raw_name in ('ValueLab.Holder', 'ValueLab.Cell[]', 'System.Byte[][]')""").stdout)["rows"]
+        return {(address, n): tuple(rest) for address, n, *rest in rows}
+
+    def check(self, references):
+        """How many have a field or an index, all of them the right ones."""
+        known = 0
+        for where, (kind, length, field, index) in references.items():
+            wanted = {"ValueLab.Holder": (("First", "Second", "Third", "Fourth")[length % 8 % 4], None),
+                      "ValueLab.Cell[]": ("Key" if length % 8 == 5 else "Value", length // 8), "System.Byte[][]": (None, length // 8)}[kind]
+            if index is not None or kind == "ValueLab.Holder" and field is not None:
+                self.assertEqual((field or None, index), wanted, where)
+                known += 1
+        return known
+
+    def churn(self, runtime, **environment):
+        known = read = dropped = passes = 0
+        with self.start(PAIRS // 10, "collect", runtime=runtime, **environment) as target:
+            while passes < PASSES or known == 0 and passes < 5 * PASSES:
+                name = f"{passes}.nettrace"
+                self.collect(target, name, "--fields", "exact", "--quiet", "--timeout", 60, *(["--values", "all"] if passes % 4 == 3 else []))
+                passes += 1
+                facts = self.facts(name)
+                if facts is not None:                # as with values: the dump is of another walk
+                    known += self.check(self.references(name))
+                    read += facts["count"]
+                    dropped += facts["collected"] + facts["changed"]
+                os.unlink(self.path(name))
+        self.assertGreater(read, 0)
+        return dropped
+
+    def test_no_reference_gets_the_field_of_another(self):
+        for runtime in {r for r in RUNTIMES if r >= 10 or LONG} | {own_runtime()}:
+            for collector, environment in COLLECTORS.items():
+                if LONG or collector == "workstation":
+                    with self.subTest(runtime=runtime, collector=collector):
+                        dropped = self.churn(runtime, **environment)
+                        print(f"{PASSES} passes, .NET {runtime}, {collector}: {dropped:,} dropped", flush=True)
+
+    def test_all_references_have_fields_and_indexes(self):
+        """As in a core file of the same process; before and after the recording is converted and its values are removed."""
+        for runtime in RUNTIMES if LONG else {own_runtime(), RUNTIMES[-1]}:
+            with self.subTest(runtime), self.start(2000, "still", runtime=runtime) as target:
+                self.collect(target, "bare.nettrace")                        # then the next collection moves nothing
+                r = self.collect(target, "x.nettrace", "--fields", "exact", "--strict")
+                self.assertRegex(r.stderr, r"fields: exact, also in [\d,]+ objects with null references, read [\d,]+ ms after the walk\n")
+                self.assertIn("\nexact fields       exact, also in", self.gcdumpc("info", self.path("x.nettrace")).stdout)
+                core = createdump(self, target, f"{runtime}.core", "--withheap")
+                r = self.collect(target, "direct.nettrace", "--direct", "--fields", "exact", "--strict")
+                self.assertIn("fields: exact, as in each dump that is made of memory", r.stderr)
+                self.collect(target, "both.nettrace.gz", "--fields", "exact", "--values", "all", "--strict")
+            got = self.references("x.nettrace")
+            self.assertEqual(self.check(got), len(got))
+            self.assertLess(self.check(self.references("bare.nettrace")), len(got) * 3 // 4)
+            self.assertEqual(sorted(got.values()), sorted(self.references("direct.nettrace").values()))
+            self.assertEqual(sorted(got.values()), sorted(self.references(os.path.basename(core)).values()))
+            self.assertEqual(sorted(got.values()), sorted(self.references("both.nettrace.gz").values()))
+            self.gcdumpc("convert", self.path("both.nettrace.gz"), "-o", self.path("left.nettrace"), "--redact")
+            self.gcdumpc("convert", self.path("left.nettrace"), "-o", self.path("copy.nettrace.gz"))
+            self.assertIsNone(json.loads(self.gcdumpc("info", self.path("left.nettrace"), "--json").stdout)["values"])
+            self.assertEqual(self.facts("copy.nettrace.gz"), self.facts("both.nettrace.gz"))
+            self.assertEqual(self.references("copy.nettrace.gz"), self.references("both.nettrace.gz"))
+            self.assertIn("fields: exact, also in", self.gcdumpc("convert", self.path("x.nettrace"), "-o", self.path("y.nettrace"), "--fields", "exact").stderr)
+            self.assertIn("fields: not exact (", self.gcdumpc("convert", self.path("bare.nettrace"), "-o", self.path("y.nettrace"), "--fields", "exact").stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, to have less rights than the process")
+    def test_without_permission_the_dump_is_taken_without_them(self):
+        less = ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+        with self.start(100, "still") as target:
+            for options, status in (((), 0), (("--strict",), 1)):
+                r = subprocess.run([*less, PROGRAM, "collect", "--pid", str(target.pid), "-o", self.path("x.nettrace"), "--fields", "exact",
+                                    *options], capture_output=True, text=True, check=False)
+                self.assertEqual(r.returncode, status, r.stderr)
+                self.assertRegex(r.stderr, r"fields: not exact \(its memory may not be read: .*CAP_SYS_PTRACE")
+                self.assertNotIn("values:", r.stderr)
+        self.assertIsNone(self.facts("x.nettrace"))
+
+
 class Fields(LiveTest):
     """Values of all kinds of fields in memory, against what the program says of its own objects."""
     N = 2000

@@ -41,7 +41,8 @@ void gcd_value_source_free(struct gcd_value_source *s);
 
 struct gcd_values_watch_options {
     struct gcd_context context;
-    struct gcd_values_options values;
+    struct gcd_values_options values; /* of the kind GCD_VALUES_NONE: only null maps */
+    bool null_maps;                   /* also which references are null (null_maps.h) */
     struct gcd_value_source *source; /* for GCD_VALUES_ALL; outlives the watch */
     /* Copies N bytes at ADDRESS of the process; returns how many of them, from the first on, it
      * has. */
@@ -68,9 +69,9 @@ GCD_MUST_CHECK gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint
                                                 struct gcd_error *err);
 
 /*
- * The recording is complete, and D is its dump, closed: D gets the values that are certain, and
- * gcd_recording_write keeps them.  GCD_E_UNSUPPORTED with a sentence that says why there are none;
- * GCD_E_NOMEM; GCD_E_STATE.
+ * The recording is complete, and D is its dump, closed: D gets the values and null maps that are
+ * certain, and gcd_recording_write keeps them.  GCD_E_UNSUPPORTED with a sentence that says why
+ * there are none; GCD_E_NOMEM; GCD_E_STATE.
  */
 GCD_MUST_CHECK gcd_status gcd_values_watch_finish(struct gcd_values_watch *w, struct gcd_dump *d,
                                                   struct gcd_error *err);

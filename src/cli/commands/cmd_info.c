@@ -326,6 +326,8 @@ enum cli_exit cmd_info(const struct cli_args *args)
             print_memory(&f->memory, sep);
             if (f->values.kind != GCD_VALUES_NONE)
                 row("values", "%s", cli_values_text(&f->values, values));
+            if (f->null_maps.known)
+                row("exact fields", "%s", cli_null_maps_text(&f->null_maps, values));
             print_names(f, !args->modules.no_fields, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)

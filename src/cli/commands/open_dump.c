@@ -69,6 +69,33 @@ static bool lacks_values(const struct cli_args *args, const struct cli_dump *d)
            (f->kind == GCD_VALUES_NONE || f->collected + f->changed + f->unread > 0);
 }
 
+/* The same of the fields of references. */
+static bool lacks_fields(const struct cli_args *args, const struct cli_dump *d)
+{
+    const struct gcd_summary *s = cli_summary(d);
+    const struct gcd_null_maps_facts *f = &s->null_maps;
+    return args->dump.fields == CLI_FIELDS_EXACT && !s->image.with_places &&
+           (!f->known || f->collected + f->changed + f->unread > 0);
+}
+
+/* Says why fields are not exact, although it was asked for, or that they are in a file. */
+static void say_fields(const struct cli_args *args, const struct cli_dump *d)
+{
+    const struct gcd_summary *s = cli_summary(d);
+    char text[CLI_VALUES_BYTES];
+    if (args->dump.fields != CLI_FIELDS_EXACT || d->dump == NULL || (d->live && s->null_maps.known))
+        return;
+    if (d->no_values[0] != '\0')
+        cli_say(d->subject, "fields: not exact (%s)", d->no_values);
+    else if (s->null_maps.known)
+        cli_say(d->subject, "fields: %s", cli_null_maps_text(&s->null_maps, text));
+    else if (!s->image.with_places)
+        cli_say(d->subject, "fields: not exact (only `collect --fields exact` can read them, or a "
+                            "core file has them)");
+    else if (!d->live)
+        cli_say(d->subject, "fields: exact, as in each dump that is made of memory");
+}
+
 /*
  * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the
  * conversion.  The dump is then named as if it came from that file.
@@ -85,7 +112,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     bool came = e == CLI_DONE;
     if (came) /* all sessions have ended, so the process runs again */
         e = cli_read_modules(args, ret, wants_layouts(args, need));
-    bool wanted = !args->strict || (came && !lacks_values(args, ret) &&
+    bool wanted = !args->strict || (came && !lacks_values(args, ret) && !lacks_fields(args, ret) &&
                                     gcd_dump_summary(ret->dump)->verdict.complete);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
@@ -117,9 +144,10 @@ static enum cli_exit borrow_from_process(const struct cli_args *args, const stru
 /* With --strict, fails for an incomplete dump. */
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
-    if (d->no_values[0] != '\0')
+    if (d->no_values[0] != '\0' && cli_values_wanted(args) != GCD_VALUES_NONE)
         cli_say(d->subject, "values: none (%s)", d->no_values);
-    if (args->strict && lacks_values(args, d)) {
+    say_fields(args, d);
+    if (args->strict && (lacks_values(args, d) || lacks_fields(args, d))) {
         d->refused = true;
         return cli_refuse(d->subject);
     }

@@ -142,14 +142,24 @@ static void say_which_dump(const struct cli_dump *d)
                 f->walk_number);
 }
 
+struct lost {
+    uint64_t n;
+    const char *why;
+};
+
+static void add_lost(char buf[CLI_VALUES_BYTES], size_t n, const struct lost lost[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        if (lost[i].n > 0)
+            n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, "; %s not: they %s",
+                                  GCD_DIGITS(lost[i].n), lost[i].why);
+}
+
+#define MOVED    "may have been moved by a garbage collection"
+#define NOT_READ "were not read in time, or could not be"
+
 const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUES_BYTES])
 {
-    const struct {
-        uint64_t n;
-        const char *why;
-    } lost[] = { { f->collected, "may have been moved by a garbage collection" },
-                 { f->changed, "changed before they were read, or meanwhile" },
-                 { f->unread, "were not read in time, or could not be" } };
     buf[0] = '\0';
     if (f->kind == GCD_VALUES_NONE)
         return buf;
@@ -163,10 +173,26 @@ const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUE
     if (f->after_ms > 0)
         n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, ", read %s ms after the walk",
                               GCD_DIGITS(f->after_ms));
-    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
-        if (lost[i].n > 0)
-            n += (size_t)snprintf(buf + n, CLI_VALUES_BYTES - n, "; %s not: they %s",
-                                  GCD_DIGITS(lost[i].n), lost[i].why);
+    add_lost(buf, n,
+             (const struct lost[]){ { f->collected, MOVED },
+                                    { f->changed, "changed before they were read, or meanwhile" },
+                                    { f->unread, NOT_READ } });
+    return buf;
+}
+
+const char *cli_null_maps_text(const struct gcd_null_maps_facts *f, char buf[CLI_VALUES_BYTES])
+{
+    buf[0] = '\0';
+    if (!f->known)
+        return buf;
+    size_t n = (size_t)snprintf(
+        buf, CLI_VALUES_BYTES,
+        "exact, also in %s object%s with null references, read %s ms after the walk",
+        GCD_DIGITS(f->objects), gcd_plural(f->objects), GCD_DIGITS(f->after_ms));
+    add_lost(buf, n,
+             (const struct lost[]){ { f->collected, MOVED },
+                                    { f->changed, "changed before they were read" },
+                                    { f->unread, NOT_READ } });
     return buf;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The values of a process, read beside its dump.  If they cannot be read, the dump is taken without
- * them.
+ * The values of a process, and which of its references are null, read beside its dump.  If they
+ * cannot be read, the dump is taken without them.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/process_reader.h>
@@ -62,6 +62,7 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
                                           .values = { .kind = cli_values_wanted(l->args),
                                                       .max_string =
                                                           (uint32_t)l->args->dump.max_string },
+                                          .null_maps = l->args->dump.fields == CLI_FIELDS_EXACT,
                                           .read = read_memory,
                                           .now_ns = now_ns };
     gcd_status st = gcd_process_reader_new(l->pid, cli_alloc(), &a->memory, err);
@@ -75,7 +76,7 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
 void live_values_begin(const struct live *l, struct live_attempt *a)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (cli_values_wanted(l->args) == GCD_VALUES_NONE)
+    if (cli_values_wanted(l->args) == GCD_VALUES_NONE && l->args->dump.fields != CLI_FIELDS_EXACT)
         return;
     if (l->pid == 0)
         give_up(a, "which process it is, is not known here");

@@ -191,6 +191,19 @@ json_t *cli_json_values(const struct gcd_values_facts *f)
     return o;
 }
 
+json_t *cli_json_null_maps(const struct gcd_null_maps_facts *f)
+{
+    if (!f->known)
+        return json_null();
+    json_t *o = json_object();
+    cli_json_count(o, "count", f->objects);
+    cli_json_count(o, "collected", f->collected);
+    cli_json_count(o, "changed", f->changed);
+    cli_json_count(o, "unread", f->unread);
+    cli_json_count(o, "after_ms", f->after_ms);
+    return o;
+}
+
 json_t *cli_json_process_memory(const struct gcd_process_memory *m)
 {
     char text[GCD_MEMORY_TEXT_BYTES], when[CLI_TIME_BYTES];
@@ -264,6 +277,7 @@ int cli_json_info(const struct cli_dump *d, json_t *unreachable)
     put(o, "memory", memory(d));
     put(o, "process_memory", cli_json_process_memory(&f->memory));
     put(o, "values", cli_json_values(&f->values));
+    put(o, "null_maps", cli_json_null_maps(&f->null_maps));
     put(o, "unreachable", unreachable);
     put(o, "gc_ranges", gc_ranges(f));
     put(o, "verdict", cli_json_verdict(v));

@@ -3,6 +3,7 @@
 //
 //     ValueLab churn N [collect]   pairs {text "pair-K-…", numbers, K bytes}, of which a tenth is replaced again and again; with "collect" it forces
 //                                  compacting collections.  The size of the bytes is in a dump, so it tells which values are right
+//     ValueLab holes N [still|collect]   objects and arrays in which some references are null; they are replaced and changed as pairs are, unless "still"
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
 //     ValueLab orders N             N orders with fields of all kinds in one array, and some exceptions; prints a line with the values of each order
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
@@ -66,6 +67,7 @@ sealed class Shelves
 static class Program
 {
     static Shelves? s_shelves;
+    static Holder?[]? s_holders;
     static Pair[] s_pairs = [];
     static Order[] s_orders = [];
     static Exception[] s_failures = [];
@@ -91,6 +93,31 @@ static class Program
         {
             return thrown;
         }
+    }
+
+    static void Holes(int n, Thread quit, string how)
+    {
+        s_holders = new Holder?[n + n / 2];              // it has holes of its own
+        for (var i = 0; i < n; i++)
+            s_holders[i + i / 2] = new Holder(i);
+        Console.WriteLine("open");
+        quit.Start();
+        var random = new Random(1);
+        for (var round = 0; how != "still"; round++)
+        {
+            for (var i = 0; i < n / 10; i++)
+            {
+                var k = random.Next(n);
+                if (i % 2 == 0)
+                    s_holders[k + k / 2] = new Holder(random.Next(1_000_000));
+                else
+                    s_holders[k + k / 2]!.Change(random.Next(1_000_000));
+            }
+            if (how == "collect" && round % 100 < 60 && round % 5 == 4)
+                GC.Collect(round % 3, GCCollectionMode.Forced, true, true);
+            Thread.Sleep(1);
+        }
+        Thread.Sleep(Timeout.Infinite);
     }
 
     static void Main(string[] args)
@@ -131,6 +158,11 @@ static class Program
             Console.WriteLine("open");
             Console.In.ReadToEnd();
             GC.KeepAlive(s_texts);
+            return;
+        }
+        if (args[0] == "holes")
+        {
+            Holes(n, quit, args.Length > 2 ? args[2] : "");
             return;
         }
         var next = n;
