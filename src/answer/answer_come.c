@@ -137,7 +137,20 @@ struct way {
     const struct gcd_tree_diff_row *owner, *field, *element;
     struct counts objects; /* of ELEMENT in FIELD */
     bool own;              /* it is a class of the program */
+    bool listens;          /* between OWNER and ELEMENT is a delegate */
 };
+
+/* Is ROW a delegate, as far as names tell? */
+static bool is_delegate(const struct gcd_tree_diff_row *row)
+{
+    static const char *const names[] = { "System.Action", "System.Func", "System.EventHandler" };
+    static const char handler[] = "EventHandler";
+    size_t n = strcspn(row->name, "<"), k = sizeof handler - 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && memcmp(row->name, names[i], n) == 0)
+            return true;
+    return n > k && memcmp(row->name + n - k, handler, k) == 0;
+}
 
 /*
  * The elements in the field of WAY.  Of objects that other fields of the owner hold, too, a few are
@@ -168,6 +181,7 @@ static struct way find_way(const struct gcd_tree_diff_row *rows, size_t n,
         bool own = is_own_class(row), many = come > 0 && come / OWNED >= before;
         if (way.owner != NULL && way.field == NULL)
             way.field = row;
+        way.listens = way.listens || (way.owner != NULL && is_delegate(row));
         if (way.owner != NULL && many && !is_array(row)) {
             way.element = row;
             way.own = own;
@@ -210,6 +224,7 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
                                  .field = way.field->field,
                                  .element = way.element->name,
                                  .objects = { way.objects.n[0], way.objects.n[1] },
+                                 .listens = way.listens && way.own,
                                  .bytes = grown(way.element->sums) };
     const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
     for (int when = 0; when < 2 && owners != NULL; when++)
@@ -238,9 +253,16 @@ const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COM
 const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
 {
     char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
-    (void)snprintf(ret, ANSWER_COME_BYTES,
-                   "Look in %s for what adds %s objects and never removes them.",
-                   gcd_async_step_name(come->owner, false, false, owner),
-                   gcd_async_step_name(come->element, false, false, element));
+    const char *of = gcd_async_step_name(come->owner, false, false, owner),
+               *what = gcd_async_step_name(come->element, false, false, element);
+    if (come->listens)
+        (void)snprintf(ret, ANSWER_COME_BYTES,
+                       "Look in %s for what adds a method of each of its objects to %s%s%s and "
+                       "never removes it.",
+                       what, of, come->field != NULL ? "." : "",
+                       come->field != NULL ? come->field : "");
+    else
+        (void)snprintf(ret, ANSWER_COME_BYTES,
+                       "Look in %s for what adds %s objects and never removes them.", of, what);
     return ret;
 }

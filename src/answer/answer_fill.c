@@ -9,8 +9,10 @@
 
 #include <gcdumpc/unstable/owner_fills.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* One owner in so many is full: where the fullest just stopped to grow, few are equal. */
 #define FULL_OF 4u
@@ -20,6 +22,8 @@
 #define LEAST_TRIMMED 8u
 /* Owners whose fields are looked at. */
 #define OWNERS_SEEN 64u
+/* Classes have fewer fields. */
+#define FIELDS_MAX 64u
 /* Without so small a part, all owners are equal. */
 #define NEARLY_ALL_OF 10u
 
@@ -71,6 +75,17 @@ static bool is_trimmed(const struct gcd_owner_fill *was, const struct gcd_owner_
            is->nearly >= is->owners / FULL_OF && is->most >= LEAST_TRIMMED;
 }
 
+/* Has OWNER an array?  Then its capacity may be the length of that, which grows when it is full. */
+static bool has_array(const struct gcd_graph *g, uint32_t owner)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, owner, &n);
+    for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+        if (gcd_text_is_array(gcd_graph_summary(g)->types[gcd_graph_node_type(g, edges[i])].name))
+            return true;
+    return false;
+}
+
 /* Do the owners of F, in S, have a field that says that there are no more than some of them have?
  * All that are looked at must have the same. */
 static const char *limit_in_owners(struct gcd_session *s, const struct gcd_owner_fill *f,
@@ -86,7 +101,8 @@ static const char *limit_in_owners(struct gcd_session *s, const struct gcd_owner
         if (gcd_graph_node_type(g, node) != f->owner)
             continue;
         field = gcd_session_limit(s, gcd_graph_node_address(g, node), f->most, &number);
-        if (field == NULL || (seen > 0 && number != *ret) || f->most < number - number / 4)
+        if (field == NULL || (seen > 0 && number != *ret) || f->most < number - number / 4 ||
+            (gcd_limit_is_capacity(field) && has_array(g, node)))
             return NULL;
         *ret = number;
         seen++;

@@ -68,10 +68,21 @@ static bool is_same_kind(enum gcd_suspect_kind a, enum gcd_suspect_kind b)
            (b == GCD_SUSPECT_DESIGN ? GCD_SUSPECT_OBJECT : b);
 }
 
+/* Are A and B the same place?  Only memory tells the method of a local variable. */
+static bool is_same_place(const char *a, const char *b)
+{
+    static const char local[] = " in a local ";
+    const char *of_a = strstr(a, local), *of_b = strstr(b, local);
+    if (of_a == NULL || of_b == NULL ||
+        strncmp(of_a, " in a local of ", 15) == strncmp(of_b, " in a local of ", 15))
+        return strcmp(a, b) == 0;
+    return of_a - a == of_b - b && memcmp(a, b, (size_t)(of_a - a)) == 0;
+}
+
 static const struct place *place_of(const struct answer_older *o, const struct gcd_suspect *s)
 {
     for (size_t i = 0; i < o->place_count; i++)
-        if (is_same_kind(o->places[i].kind, s->kind) && strcmp(o->places[i].name, s->place) == 0)
+        if (is_same_kind(o->places[i].kind, s->kind) && is_same_place(o->places[i].name, s->place))
             return &o->places[i];
     return NULL;
 }
@@ -265,8 +276,11 @@ static const char *growth_text(const struct gcd_suspect *s, const struct growth 
 static bool has_come_in(const struct answer_come *come, const struct gcd_names *names,
                         const struct gcd_suspect *s)
 {
-    bool owner = s->owner != GCD_TYPE_NONE &&
-                 strcmp(gcd_names_plain(names, s->owner), come->owner) == 0,
+    static const char variable[] = "static variable ";
+    bool owner = s->owner != GCD_TYPE_NONE
+                     ? strcmp(gcd_names_plain(names, s->owner), come->owner) == 0
+                     : gcd_text_begins(come->owner, variable) &&
+                           strcmp(come->owner + sizeof variable - 1, s->place) == 0,
          element = s->element.type != GCD_TYPE_NONE &&
                    strcmp(gcd_names_plain(names, s->element.type), come->element) == 0;
     for (size_t i = 0; i < s->own_count && owner && !element; i++)
@@ -620,11 +634,12 @@ bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspec
     return grown >= ANSWER_GROWN_BYTES && grown >= o->heap_bytes[1] / WORTH_HEAP;
 }
 
-/* Is S a MemoryCache whose limit is not known? */
-static bool is_unlimited_unless(const struct gcd_suspect *s)
+/* What S would have if it were limited, of which that is not known: "SizeLimit"; NULL. */
+static const char *unknown_limit(const struct gcd_suspect *s)
 {
-    return s->collection != NULL && strcmp(s->collection, "cache") == 0 &&
-           !gcd_text_begins(s->advice, "It has no SizeLimit");
+    if (s->collection != NULL && strcmp(s->collection, "cache") == 0)
+        return gcd_text_begins(s->advice, "It has no SizeLimit") ? NULL : "SizeLimit";
+    return gcd_text_begins(s->advice, "It may be full and within its limit") ? "limit" : NULL;
 }
 
 /* The advice about S, and how sure it is. */
@@ -640,8 +655,8 @@ void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
                       gcd_names_step(gcd_session_names(of->session), g.type, step));
     else if (advice == s->advice)
         answer_text(a, "advice", advice);
-    else if (is_unlimited_unless(s))
-        answer_format(a, "advice", "If it has no SizeLimit, %s", advice);
+    else if (unknown_limit(s) != NULL)
+        answer_format(a, "advice", "If it has no %s, %s", unknown_limit(s), advice);
     else
         answer_format(a, "advice", "%c%s", *advice - 'a' + 'A', advice + 1);
     answer_text(a, "evidence", evidence(of->older, g.grown > 0));

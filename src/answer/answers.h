@@ -272,6 +272,7 @@ struct answer_come {
     uint64_t owner_bytes;                /* and that of OWNER, if there are many; else 0 */
     uint64_t owners[2];                  /* everywhere, also those without any; 0 0 = unknown */
     double share;                        /* of the growth of the heap */
+    bool listens;                        /* by methods that are in FIELD */
 };
 #define ANSWER_COME_BYTES 2048u
 /* The row of the type NAME in TYPES, which are matched; NULL = none. */
@@ -315,8 +316,7 @@ struct answer_limit {
 /* NEWER: the dump of NOW, which may have fields of the owners. */
 struct answer_limit answer_fills_limit(const struct answer_fills *before,
                                        const struct answer_fills *now,
-                                       const struct answer_come *come,
-                                       struct gcd_session *newer);
+                                       const struct answer_come *come, struct gcd_session *newer);
 
 /* ---- answer_growth.c: how suspects have grown ---- */
 

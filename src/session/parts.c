@@ -97,8 +97,9 @@ static bool is_limit_name(const char *name)
 {
     static const char *const parts[] = { "limit", "capacity" },
                              *const whole[] = { "cap", "max", "maximum", "bound" },
-                             *const of[] = { "size",     "count", "items",   "entries", "length",
-                                             "elements", "keys",  "objects", "messages" };
+                             *const of[] = { "size",     "count",   "items",   "entries",  "length",
+                                             "elements", "keys",    "objects", "messages", "lines",
+                                             "rows",     "records", "samples", "events" };
     char text[LIMIT_NAME_BYTES];
     size_t n = 0;
     if (gcd_text_begins(name, "m_"))

@@ -7,6 +7,8 @@
     large(SCENARIO, WORDS ...)                  some suspect has all WORDS, and nothing but their size speaks against any
     waiting(SCENARIO, WORDS ...)                what calls wait for has all WORDS, and there is no suspect
     growing(SCENARIO, WORDS ...)                of two dumps, what has come or a suspect that has grown has all WORDS
+    filling(SCENARIO, WORDS ...)                the same from memory, of what has a limit; else what has come may have one, and that is said first
+    limited(SCENARIO, WORDS ...)                the same from memory; events do not tell that there may be a limit
     steady(SCENARIO, WORDS ...)                 of two dumps, no suspect has grown and nothing has come; the headline has all WORDS
 
 NEVER: words that no suspect's sentence, advice or path may have.
@@ -34,8 +36,9 @@ def _line(what):
 
 
 first, only, finding, note, large, waiting = map(_line, ("first", "only", "finding", "note", "large", "waiting"))
-growing, steady = map(_line, ("growing", "steady"))
-OF_TWO = ("growing", "steady")
+growing, steady, filling, limited = map(_line, ("growing", "steady", "filling", "limited"))
+OF_TWO = ("growing", "steady", "filling", "limited")
+MAY_HAVE_LIMIT = re.compile("If it has no (SizeLimit|limit)|That is a cache or a pool|It may be limited|if that is their limit")
 
 
 def whole(word):
@@ -224,11 +227,36 @@ growing("growth-timers", "1,000 -> 3,000", r"PollJob\.Poll|PollJob", "[Tt]imer")
 only("one-full-channel", "Only 1 of 12 Newsletter.Subscriber", "20,000", r"Newsletter\.Issue")
 large("few-in-each", "12,000 Clubs.Member in 60 Clubs.Club|12,000 Clubs.Member", "60 Clubs.Club", "about 6 Clubs.Visit", "If all of it is needed, nothing is wrong")
 
+# -- limits, and what seems to be one -------------------------------------------------------------------------------------------------
+filling("limit-recent", r"limit is 4,000 \(_maxEntries of LabelCache\)")
+filling("limit-ring", "fills an array that is as long as before")
+filling("limit-memory-cache", "SizeLimit is 6,000", "5,900")
+filling("limit-channel", "Its limit is 6,000")
+filling("limit-blocking", "Its limit is 6,000")
+limited("limit-queue", r"limit is 6,000 \(_maxLines of ReceiptPrinter\)")
+growing("growth-capacity", r"Journal\._lines", "60,000 -> 130,000", r"look in Journal for what fills it")
+growing("growth-snapshots", r"Snapshots\._byNumber", "8,000 -> 20,000", "Look in Snapshots for what adds", never=["Each is an object of its own"])
+
+# -- the right level ------------------------------------------------------------------------------------------------------------------
+first("recent-lost", "LabelCache", "list has 9,000 nodes", "only 4,000", "in LabelCache for what removes from the dictionary")
+first("bus", r"MessageBus\._handlers|_handlers of one MessageBus", "3,500", r"look in OrderTicket for what adds a method", never=["look in MessageBus"])
+first("bus-subscriptions", "3,500", "MessageBus.Subscription", r"look in OrderTicket for what adds a method", never=["look in MessageBus"])
+first("lambda-jobs", "field _jobs of one ShutdownJobs", "6,000 Action", r"a lambda in ShutdownJobs", "look in ShutdownJobs for what adds")
+first("few-long-lists", "field _byUser of one AuditTrail", "12 List<AuditTrail.Entry>", "each with about 5,000 AuditTrail.Entry", "to these collections")
+first("many-short-lists", "20,000 List<AuditTrail.Entry>", "each with about 3 AuditTrail.Entry", "what adds keys to it")
+first("slow-clients", "40 TickCall", "about 1,500 TickCall.Tick", r"Look in TickCall for what takes elements out of its UnboundedChannel<TickCall\.Tick>")
+first("local-list", "12,000 Yard.Pallet", "List<Yard.Pallet>", "stack", "local variable", never=["Truck"])
+first("async-local-list", r"variable pallets of Yard\.LoadAsync", "12,000", "List<Yard.Pallet>")
+
 
 def _growth_problems(expectation, said):
     growth = said.get("growth")
     grown = said["suspects"] + ([growth] if growth else [])
-    if expectation.what == "steady":
+    if expectation.what == "filling" and said.get("by_events"):
+        return [f"no limit is thought of: {g['sentence']} {g['advice']}" for g in grown if not MAY_HAVE_LIMIT.search(g["advice"])]
+    if expectation.what == "limited" and said.get("by_events"):
+        return []
+    if expectation.what in ("steady", "filling", "limited"):
         return [f"has grown: {g['sentence']}" for g in grown] + _problems(expectation, {"sentence": said.get("headline") or "", "advice": None})
     each = [_problems(expectation, {**g, "sentence": f"{g['sentence']} {g.get('grown') or ''}"}) for g in grown]
     return min(each, key=len, default=["nothing has grown"]) + _never(expectation, grown)

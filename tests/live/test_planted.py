@@ -51,6 +51,7 @@ class Planted(LiveTest):
         said = json.loads(gcdumpc("leaks", older, dump, "--json"))
         said["diff"] = gcdumpc("diff", older, dump, "--paths").split("\n")[0]
         said["direct"] = json.loads(gcdumpc("leaks", directly, "--direct", "--pid", target.pid, "--json"))
+        said["by_events"] = True
         for file in (older, directly, dump):
             os.unlink(file)
         return said

@@ -258,6 +258,73 @@ static void what_few_elements_have_below(void **state)
     }
 }
 
+/* A dictionary of lists: few long ones, or many short ones, of which the keys are too many. */
+static void a_dictionary_of_lists(void **state)
+{
+    (void)state;
+#define LIST "System.Collections.Generic.List`1[Shop.Entry]"
+#define MAP  "System.Collections.Generic.Dictionary`2[System.Int32," LIST "]"
+    static const struct {
+        unsigned lists, each;
+        const char *in_each, *advice;
+    } cases[] = { { 4, 300, "about 300 Entry in each",
+                    "to these collections and never removes "
+                    "them." },
+                  { 200, 3, "about 3 Entry in each", "what adds keys to it and never removes." } };
+    for (size_t i = 0; i < 2; i++) {
+        struct pile *p = pile_new();
+        uint32_t trail = node(p, "Shop.Trail", 24), map = child(p, trail, MAP, 80),
+                 entries = child(p, map, MAP "+Entry[System.Int32," LIST "][]", 24);
+        static_root(p, trail, "s_trail");
+        for (unsigned list = 0; list < cases[i].lists; list++) {
+            uint32_t array = child(p, child(p, entries, LIST, 32), "Shop.Entry[]", 24);
+            for (unsigned k = 0; k < cases[i].each; k++)
+                child(p, array, "Shop.Entry", 100);
+        }
+        struct answer a = ask(p, 0.5);
+        assert_non_null(strstr(first(a)->what, cases[i].in_each));
+        assert_true(strncmp(first(a)->advice, "If it grows, look in Trail", 26) == 0);
+        ends(first(a)->advice, cases[i].advice);
+        forget(a);
+    }
+}
+
+/* A cache of what was used last: the dictionary finds all nodes of the list, or no longer. */
+static void a_cache_that_forgets_in_one_place(void **state)
+{
+    (void)state;
+#define NODE   "System.Collections.Generic.LinkedListNode`1[Shop.Label]"
+#define BY_KEY "System.Collections.Generic.Dictionary`2[System.Int32," NODE "]"
+    for (unsigned found = 100; found <= 200; found += 100) {
+        struct pile *p = pile_new();
+        uint32_t cache = node(p, "Shop.Cache", 32), map = child(p, cache, BY_KEY, 80),
+                 entries = child(p, map, BY_KEY "+Entry[System.Int32," NODE "][]", 24),
+                 list = child(p, cache, "System.Collections.Generic.LinkedList`1[Shop.Label]", 40),
+                 last = GCD_NODE_NONE;
+        static_root(p, cache, "s_cache");
+        for (unsigned i = 0; i < 200; i++) {
+            uint32_t one = child(p, last == GCD_NODE_NONE ? list : last, NODE, 48);
+            edge(p, one, list);
+            if (last != GCD_NODE_NONE)
+                edge(p, one, last);
+            child(p, one, "Shop.Label", 1000);
+            if (i >= 200 - found)
+                edge(p, entries, one);
+            last = one;
+        }
+        struct answer a = ask(p, 0.5);
+        bool lost = found < 200;
+        assert_int_equal(gcd_suspects_count(a.s), lost);
+        assert_int_equal(gcd_suspects_note_count(a.s), !lost);
+        if (lost)
+            assert_string_equal(first(a)->advice,
+                                "Its linked list has 200 nodes, but its dictionary only 100 of "
+                                "them. Look in Cache for what removes from the dictionary and not "
+                                "from the list.");
+        forget(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +335,8 @@ int main(void)
         cmocka_unit_test(a_database_in_memory),
         cmocka_unit_test(what_a_local_variable_holds),
         cmocka_unit_test(what_few_elements_have_below),
+        cmocka_unit_test(a_dictionary_of_lists),
+        cmocka_unit_test(a_cache_that_forgets_in_one_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,4 +73,8 @@ void gcd_suspects_headline(const struct gcd_graph *g, const struct gcd_names *na
                            const struct gcd_origins *origins, const struct gcd_suspects *all,
                            const struct gcd_suspects *largest, char ret[GCD_HEADLINE_BYTES]);
 
+/* Is FIELD, found by gcd_suspects_options.limit, named like the length of an array, which grows
+ * when it is full?  Then it limits no object with an array. */
+bool gcd_limit_is_capacity(const char *field);
+
 #endif

@@ -60,6 +60,8 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(suspects_find_settled(w, err));
     GCD_TRY(suspects_find_below(w, err));
     GCD_TRY(suspects_find_siblings(w, err));
+    GCD_TRY(suspects_find_listeners(w, err));
+    GCD_TRY(suspects_find_recent(w, err));
     GCD_TRY(suspects_find_registered(w, err));
     for (size_t i = 0; i < s->count; i++) {
         s->items[i].small = is_small(w, &s->items[i]);

@@ -126,6 +126,13 @@ struct suspect {
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
     uint64_t siblings, full_siblings;
+    /* OBJECT, a collection of delegates or of what has one: the own type of nearly all targets, if
+     * that is not the owner; GCD_TYPE_NONE */
+    uint32_t listener;
+    /* OBJECT, a dictionary and a linked list of the same nodes; LOST: of which the dictionary finds
+     * only FOUND_NODES */
+    enum { SUSPECT_NOT_RECENT, SUSPECT_RECENT, SUSPECT_RECENT_LOST } recent;
+    uint64_t found_nodes;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
@@ -145,6 +152,7 @@ struct suspects_below {
     uint32_t owner;
     uint64_t owners, each;
     bool grows;
+    bool collections; /* OWNER is a collection of the framework */
 };
 
 /* Sums by type over the objects that no single object dominates. */
@@ -289,11 +297,19 @@ gcd_status suspects_thread_locals(struct suspects_work *w, struct gcd_error *err
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
 /* suspects_siblings.c: full channels among empty ones. */
 gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err);
+/* suspects_listener.c: are the objects of a TYPE held as targets of delegates; whose methods
+ * collections of delegates have. */
+bool suspects_is_listener(const struct suspects_work *w, const struct suspect *x);
+gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *err);
+/* suspects_recent.c: caches of what was used last. */
+gcd_status suspects_find_recent(struct suspects_work *w, struct gcd_error *err);
 /* suspects_below.c: what holds most of the objects in collections of few elements; what that means
  * for X.  False: nothing worth a word. */
 gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err);
 bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
                          struct suspects_below *ret);
+/* Is X a dictionary of many small collections: its keys are what there are many of? */
+bool suspects_has_many_keys(const struct suspects_work *w, const struct suspect *x);
 /* Sets the user of X. */
 gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
                               struct gcd_error *err);

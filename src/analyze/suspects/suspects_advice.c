@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 /* This many objects show whether their type is that of a chain. */
 #define CHAIN_SEEN 16u
+/* Classes have fewer fields. */
+#define FIELDS_MAX 64u
 
 /* The condition of an advice that only holds for what grows.  Comes first. */
 static void put_if_it_grows(struct suspect_words *s)
@@ -70,18 +73,21 @@ struct growth {
     const char *before, *behind;
 };
 
+static bool is_queue(enum gcd_collection_kind kind)
+{
+    return kind == GCD_COLLECTION_QUEUE || kind == GCD_COLLECTION_PRIORITY_QUEUE ||
+           kind == GCD_COLLECTION_CONCURRENT_QUEUE || kind == GCD_COLLECTION_BLOCKING ||
+           kind == GCD_COLLECTION_CHANNEL;
+}
+
 static struct growth growth_of(enum gcd_collection_kind kind)
 {
-    switch (kind) {
-    case GCD_COLLECTION_QUEUE:
-    case GCD_COLLECTION_PRIORITY_QUEUE:
-    case GCD_COLLECTION_CONCURRENT_QUEUE:
-    case GCD_COLLECTION_BLOCKING:
-    case GCD_COLLECTION_CHANNEL:
+    if (is_queue(kind))
         return (struct growth){
             "what takes elements out of ",
             ": it has ended, is too slow, or is missing; what nobody takes out needs a limit."
         };
+    switch (kind) {
     case GCD_COLLECTION_CACHE:
         return (struct growth){ "entries without an expiration in ",
                                 ", or give it a size limit (SizeLimit)." };
@@ -113,12 +119,49 @@ static bool is_chain(const struct suspects_work *w, uint32_t type)
     return linked > seen / 2;
 }
 
+/* The type of the queue or channel that most of an object of OWNER is in, as far as the first ones
+ * in the heap show; GCD_TYPE_NONE. */
+static uint32_t queue_of(const struct suspects_work *w, uint32_t owner)
+{
+    uint32_t seen = 0;
+    for (uint32_t node = 0; node < w->nodes && seen < CHAIN_SEEN; node++) {
+        size_t n;
+        if (w->alike[gcd_graph_node_type(w->g, node)] != owner)
+            continue;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+        seen++;
+        for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+            if (is_queue(
+                    gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, edges[i]))) &&
+                gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, node) / 2)
+                return gcd_graph_node_type(w->g, edges[i]);
+    }
+    return GCD_TYPE_NONE;
+}
+
 static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
                          const struct suspects_below *below)
 {
     bool chain = is_chain(s->w, p->own[0].type);
+    if (below->collections) { /* which may be large tables */
+        put_if_needed(s, (const struct suspect *)p);
+        put_if_it_grows(s);
+        put_look_for(s, p, false);
+        suspects_put(s, "what adds ");
+        suspects_put_where(s, p->own[0].type);
+        suspects_put(s, " objects to these collections and never removes them.");
+        return;
+    }
     suspects_put(s, "Look in ");
     suspects_put_where(s, below->owner);
+    uint32_t queue = queue_of(s->w, below->owner);
+    if (queue != GCD_TYPE_NONE) {
+        suspects_put(s, " for what takes elements out of its ");
+        suspects_put_type(s, queue);
+        suspects_put(s, ": it has ended, is too slow, or is missing; what nobody takes out needs a "
+                        "limit.");
+        return;
+    }
     suspects_put(s, chain ? " for what links each new " : " for what adds ");
     suspects_put_where(s, p->own[0].type);
     suspects_put(s, chain ? " to the one before and never lets go of the old ones."
@@ -201,6 +244,8 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 #define OPTIONS_SEEN 64u
 /* Fewer elements are near many numbers. */
 #define LEAST_LIMITED 16u
+/* One part in so many may be on its way out. */
+#define NEARLY_ALL_OF 64u
 
 #define CACHING "Microsoft.Extensions.Caching.Memory."
 
@@ -226,6 +271,42 @@ static bool number_in(const struct suspects_work *w, uint32_t node, const char *
         !w->o->number(w->o->numbers, gcd_graph_node_address(w->g, node), field, &number))
         return false;
     *ret = number < 0 ? UINT64_MAX : (uint64_t)number;
+    return true;
+}
+
+static bool is_bounded(const struct suspects_work *w, uint32_t channel)
+{
+    return gcd_text_begins(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, channel)].name,
+                           "System.Threading.Channels.BoundedChannel");
+}
+
+/* A channel that was made with a limit, and a BlockingCollection whose limit is known, are no
+ * leaks. Does it say what there is to say? */
+static bool advise_bounded(struct suspect_words *s, const struct suspect *x)
+{
+    uint64_t limit = UINT64_MAX;
+    uint32_t node = x->collection.node;
+    bool channel = is_bounded(s->w, node),
+         known = (channel || x->collection.kind == GCD_COLLECTION_BLOCKING) &&
+                 number_in(s->w, node, channel ? "_bufferedCapacity" : "_boundedCapacity", &limit);
+    if (!channel && x->collection.kind == GCD_COLLECTION_BLOCKING && !known) {
+        suspects_put(s,
+                     "It may be full and within its limit, which a process (leaks --direct) or a "
+                     "core file shows, but no recording. ");
+        return false;
+    }
+    if (!channel && limit == UINT64_MAX)
+        return false;
+    if (known && limit != UINT64_MAX) {
+        suspects_put(s, "Its limit is ");
+        suspects_put_number(s, limit);
+        suspects_put(s, ": it");
+    } else {
+        suspects_put(s, "It was made with a limit: it");
+    }
+    suspects_put(s, " keeps no more. If it stays full, what takes elements out of it is too slow, "
+                    "has ended, or is missing.");
+    s->by_design = s->limited = true;
     return true;
 }
 
@@ -260,6 +341,11 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     return true;
 }
 
+bool gcd_limit_is_capacity(const char *field)
+{
+    return strstr(field, "apacity") != NULL;
+}
+
 /* The limit in NODE, or in its options, if COUNT may be near it; NULL = not known. */
 static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64_t count,
                             uint64_t *ret)
@@ -282,14 +368,16 @@ static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64
 
 /* COUNT elements of P that are nearly as many as a field of its owner allows.  Does it say what
  * there is to say?  Other numbers are seldom that near. */
-static bool advise_own_limit(struct suspect_words *s, const struct gcd_suspect *p, uint64_t count)
+static bool advise_own_limit(struct suspect_words *s, const struct suspect *x, uint64_t count)
 {
+    const struct gcd_suspect *p = &x->pub;
     uint64_t limit;
     if (p->owner_node == GCD_NODE_NONE || !s->w->is_own[p->owner] || s->w->o->limit == NULL ||
         gcd_graph_notes(s->w->g)->addresses_made_up || count < LEAST_LIMITED)
         return false;
-    const char *field = limit_of(s->w, p->owner_node, count, &limit);
-    if (field == NULL || count < limit - limit / 4)
+    const char *field = limit_of(s->w, p->owner_node, count - count / NEARLY_ALL_OF, &limit);
+    if (field == NULL || count < limit - limit / 4 ||
+        (x->collection.kind == GCD_COLLECTION_ARRAY && gcd_limit_is_capacity(field)))
         return false;
     suspects_put(s, "Its limit is ");
     suspects_put_number(s, limit);
@@ -300,10 +388,23 @@ static bool advise_own_limit(struct suspect_words *s, const struct gcd_suspect *
     return true;
 }
 
-static bool is_bounded(const struct suspects_work *w, uint32_t channel)
+/* Who registers and does not take back, not the bus, is to blame: "OrderTicket for what adds a
+ * method of each of its objects to MessageBus._handlers and never removes it." */
+static void put_listener(struct suspect_words *s, const struct gcd_suspect *p, uint32_t listener)
 {
-    return gcd_text_begins(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, channel)].name,
-                           "System.Threading.Channels.BoundedChannel");
+    suspects_put_where(s, listener);
+    suspects_put(s, suspects_is_lambda(s, listener)
+                        ? " for the lambda that it adds to "
+                        : " for what adds a method of each of its objects to ");
+    suspects_put_owner_place(s, p);
+    suspects_put(s, " and never removes it.");
+}
+
+static void advise_listener(struct suspect_words *s, const struct suspect *x)
+{
+    put_if_it_grows(s);
+    suspects_put(s, "look in ");
+    put_listener(s, &x->pub, x->listener);
 }
 
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
@@ -319,8 +420,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->by_design = true;
         return;
     }
-    if (x->pub.element.type != GCD_TYPE_NONE &&
-        advise_own_limit(s, &x->pub, x->pub.element.objects))
+    if (x->pub.element.type != GCD_TYPE_NONE && advise_own_limit(s, x, x->pub.element.objects))
         return;
     if (is_own_pool(s, x)) {
         suspects_put(s, "A pool keeps what was returned for the next peak. If it is too large, "
@@ -332,6 +432,10 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, "Look for a += without its -= in ");
         suspects_put_where(s, x->pub.own[0].type);
         suspects_put(s, ".");
+        return;
+    }
+    if (x->listener != GCD_TYPE_NONE) {
+        advise_listener(s, x);
         return;
     }
     if (x->siblings > 0) {
@@ -346,7 +450,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     }
     enum gcd_collection_kind kind = x->collection.kind;
     bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS;
-    if (kind == GCD_COLLECTION_CACHE && advise_limited(s, x))
+    if ((kind == GCD_COLLECTION_CACHE && advise_limited(s, x)) || advise_bounded(s, x))
         return;
     if (kind != GCD_COLLECTION_CACHE && if_grows)
         put_if_needed(s, x);
@@ -357,7 +461,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->size_only = true;
     }
     put_look_for(s, &x->pub, !if_grows && kind != GCD_COLLECTION_ARRAY);
-    suspects_put(s, "%s", grows.before);
+    suspects_put(s, "%s", suspects_has_many_keys(s->w, x) ? "what adds keys to " : grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);
 }
@@ -414,26 +518,16 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     suspects_put(s, " to those before it and never lets go of the old ones.");
 }
 
-/* Is it a cache of the program that drops what was used least lately: a dictionary and a linked
- * list of the same nodes? */
-static bool is_recent_cache(const struct suspect_words *s, const struct gcd_suspect *p)
+/* What a cache of the program keeps in a linked list, and no longer finds. */
+static void advise_lost(struct suspect_words *s, const struct suspect *x)
 {
-    const struct gcd_type *types = gcd_graph_summary(s->w->g)->types;
-    bool dictionary = false, list = false;
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(s->w->g, p->node, &n);
-    if (p->held_count == 0 || !s->w->is_own[p->type] ||
-        !gcd_text_begins(types[p->held[0].type].name,
-                         "System.Collections.Generic.LinkedListNode`1["))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        enum gcd_collection_kind kind =
-            gcd_collections_kind(s->w->collections, gcd_graph_node_type(s->w->g, edges[i]));
-        dictionary = dictionary || kind == GCD_COLLECTION_DICTIONARY ||
-                     kind == GCD_COLLECTION_CONCURRENT_DICTIONARY;
-        list = list || kind == GCD_COLLECTION_LINKED_LIST;
-    }
-    return dictionary && list;
+    suspects_put(s, "Its linked list has ");
+    suspects_put_number(s, x->pub.held[0].objects);
+    suspects_put(s, " nodes, but its dictionary only ");
+    suspects_put_number(s, x->found_nodes);
+    suspects_put(s, " of them. ");
+    put_look_for(s, &x->pub, true);
+    suspects_put(s, "what removes from the dictionary and not from the list.");
 }
 
 static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect *p)
@@ -447,8 +541,7 @@ static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect 
                     "service until the program ends.");
 }
 
-/* Does a thread's stack hold it, with nothing between? */
-static bool is_local(const struct suspect_words *s, const struct gcd_suspect *p)
+bool suspects_is_local(const struct suspect_words *s, const struct gcd_suspect *p)
 {
     return p->path_count == 1 && p->root != SIZE_MAX &&
            gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_LOCALS;
@@ -466,9 +559,11 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
         advise_root_scope(s, p);
     } else if (collection) {
         advise_collection(s, x);
-    } else if (is_recent_cache(s, p) && advise_own_limit(s, p, p->held[0].objects)) {
+    } else if (x->recent == SUSPECT_RECENT_LOST) {
+        advise_lost(s, x);
+    } else if (x->recent == SUSPECT_RECENT && advise_own_limit(s, x, p->held[0].objects)) {
         return;
-    } else if (is_recent_cache(s, p)) {
+    } else if (x->recent == SUSPECT_RECENT) {
         suspects_put(s, "A dictionary and a linked list of the same nodes are a cache of what was "
                         "used last. If it is too large, lower its limit. A second dump shows "
                         "whether it still grows.");
@@ -481,9 +576,16 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
         put_it(s, p);
         suspects_put(s, " so large.");
     } else {
+        const char *field = suspects_only_field(s, p);
         if (p->held_count > 0)
             put_if_it_grows(s);
         put_look_for(s, p, p->held_count == 0);
+        if (field[0] != '\0') {
+            suspects_put(s, "what adds to ");
+            suspects_put_name(s, field);
+            suspects_put(s, " and never removes.");
+            return;
+        }
         suspects_put(s, "why ");
         put_it(s, p);
         suspects_put(s, p->held_count > 0 ? " still keeps " : " is still kept.");
@@ -511,7 +613,7 @@ void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
 {
     advise_object(s, x);
     /* what waits in an asynchronous method has no stack */
-    if (is_local(s, &x->pub) && !suspects_is_call(s, x->pub.type))
+    if (suspects_is_local(s, &x->pub) && !suspects_is_call(s, x->pub.type))
         put_local(s, &x->pub);
 }
 
@@ -587,7 +689,18 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
                                                   : " objects and never removes them.");
         return;
     }
+    if (is_queue(gcd_collections_kind(s->w->collections, p->type))) {
+        put_look_for(s, p, true);
+        suspects_put(s, "what takes elements out of them: it has ended, is too slow, or is "
+                        "missing; what nobody takes out needs a limit.");
+        return;
+    }
     suspects_put(s, "All that holds them must let go: ");
+    if (suspects_is_listener(s->w, x)) {
+        suspects_put(s, "look in ");
+        put_listener(s, p, type);
+        return;
+    }
     put_look_for(s, p, false);
     suspects_put(s, "what makes ");
     suspects_put_where(s, type);

@@ -18,11 +18,20 @@
 /* Types that are counted; if there are more, none is the one. */
 #define TYPES_MAX 8u
 
-/* The program's type of which each element is, or has one inside, as Lazy<T> has;
- * GCD_TYPE_NONE. */
+/* Is TYPE a collection with elements of its own, as the lists of a Dictionary<int, List<T>>? */
+static bool is_nested(const struct suspects_work *w, uint32_t type)
+{
+    return type != GCD_TYPE_NONE && !w->is_own[type] &&
+           gcd_collections_has_inside(w->collections, type) &&
+           gcd_collections_kind(w->collections, type) != GCD_COLLECTION_TEXT;
+}
+
+/* The program's type of which each element is, or has one inside, as Lazy<T> has, or the collection
+ * that each is; GCD_TYPE_NONE. */
 static uint32_t type_of_each(const struct suspects_work *w, const struct gcd_suspect *p)
 {
-    if (p->element.type == GCD_TYPE_NONE || w->is_own[p->element.type])
+    if (p->element.type == GCD_TYPE_NONE || w->is_own[p->element.type] ||
+        is_nested(w, p->element.type))
         return p->element.type;
     for (size_t i = 1; i < p->own_count; i++)
         if (p->own[i].objects == p->elements)
@@ -35,9 +44,13 @@ static bool is_deep(const struct suspects_work *w, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t each = x->collection.kind != GCD_COLLECTION_NONE ? type_of_each(w, p) : GCD_TYPE_NONE;
-    return each != GCD_TYPE_NONE && p->own_count > 0 && p->own[0].type != w->alike[each] &&
-           p->own[0].bytes >= p->bytes / 2 && p->elements <= FEW_ELEMENTS && p->elements > 0 &&
-           p->own[0].objects / p->elements >= EACH_HAS_MANY;
+    if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].type == w->alike[each] ||
+        p->own[0].bytes < p->bytes / 2 || p->elements == 0)
+        return false;
+    /* of nested collections it is worth a word in any case what is in them */
+    return is_nested(w, each)
+               ? p->own[0].objects / p->elements > 1
+               : p->elements <= FEW_ELEMENTS && p->own[0].objects / p->elements >= EACH_HAS_MANY;
 }
 
 /* Who holds the objects of one suspect. */
@@ -114,14 +127,29 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
     if (!is_deep(w, x))
         return false;
     *ret = (struct suspects_below){ .owner = type_of_each(w, p),
-                                    .each = p->own[0].objects / p->elements };
+                                    .each = (p->own[0].objects + p->elements / 2) / p->elements };
+    if (is_nested(w, ret->owner)) {
+        ret->collections = true;
+        ret->grows = p->elements <= FEW_ELEMENTS && ret->each >= EACH_HAS_MANY;
+        return true;
+    }
     for (size_t i = 1; i < p->own_count && x->below != w->alike[ret->owner]; i++)
         if (p->own[i].type == x->below && p->own[i].objects > p->elements) {
             ret->owner = x->below;
             ret->owners = p->own[i].objects;
-            ret->each = p->own[0].objects / ret->owners;
+            ret->each = (p->own[0].objects + ret->owners / 2) / ret->owners;
             break;
         }
     ret->grows = ret->each >= EACH_HAS_MANY;
     return ret->each > 0;
+}
+
+bool suspects_has_many_keys(const struct suspects_work *w, const struct suspect *x)
+{
+    struct suspects_below below;
+    enum gcd_collection_kind kind = x->collection.kind;
+    bool keys = kind == GCD_COLLECTION_DICTIONARY || kind == GCD_COLLECTION_CONCURRENT_DICTIONARY ||
+                kind == GCD_COLLECTION_SORTED_DICTIONARY || kind == GCD_COLLECTION_SORTED_LIST;
+    return keys && suspects_look_below(w, x, &below) && below.collections &&
+           x->pub.elements > FEW_ELEMENTS && below.each < EACH_HAS_MANY;
 }

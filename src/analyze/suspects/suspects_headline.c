@@ -28,6 +28,19 @@ void suspects_put_root_place(struct suspect_words *s, size_t root)
         suspects_put_name(s, w.label[i]);
 }
 
+/* "List<Quote> in a local of Program.Main": several locals of one method are several suspects. */
+static void suspects_put_in_local(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const char *label = gcd_graph_summary(s->w->g)->roots[p->root].label,
+               *method = strstr(label, ") in ");
+    suspects_put_type(s, p->type);
+    suspects_put(s, method != NULL ? " in a local of " : " in a local variable");
+    if (method == NULL)
+        return;
+    method += strlen(") in ");
+    suspects_put_short(s, method, strlen(method), 2, method);
+}
+
 /* What people call the place where X is: "SessionStore._byUser", "Lifetime.s_source". */
 void suspects_put_place(struct suspect_words *s, const struct suspect *x)
 {
@@ -41,6 +54,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
         suspects_put_type(s, x->collection.kind != GCD_COLLECTION_NONE
                                  ? gcd_graph_node_type(s->w->g, x->collection.node)
                                  : p->type);
+    } else if (object && suspects_is_local(s, p)) {
+        suspects_put_in_local(s, p);
     } else if (object && p->path_count > 0 && p->root != SIZE_MAX) {
         suspects_put_root_place(s, p->root);
     } else if (x->locals > 0) {
@@ -128,13 +143,13 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
             suspects_put(s, " in ");
         }
         uint64_t n = suspects_put_elements(s, x);
-        if (deeper) {
+        if (deeper && below.each > 1) {
             suspects_put(s, ", about ");
             suspects_put_number(s, below.each);
             suspects_put(s, " ");
             suspects_put_type(s, p->own[0].type);
             suspects_put(s, " in each");
-        } else {
+        } else if (!deeper) {
             put_each_of(s, x, p->bytes, n,
                         x->collection.elements_of_count > 0 ? x->collection.elements_of[0].type
                                                             : GCD_TYPE_NONE);
@@ -248,9 +263,10 @@ static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none
 {
     const char *within = put_native(s) ? " in the heap" : "";
     const struct gcd_suspect *x = largest != NULL ? gcd_suspects_get(largest, 0) : NULL;
-    const struct gcd_suspect_part *own =
-        x != NULL && (is_own(s->w, x->owner) || is_own(s->w, x->type)) ? NULL
-                                                                       : own_consumer(s->w, none);
+    const struct gcd_suspect_part *own = own_consumer(s->w, none);
+    if (x != NULL && own != NULL &&
+        (is_own(s->w, x->owner) || is_own(s->w, x->type) || is_own(s->w, x->element.type)))
+        own = NULL;
     suspects_put(s, "%s%s looks like a leak%s.",
                  none->unnamed.most ? "No single object or type" : "Nothing",
                  none->lacks_references ? " in what has arrived" : within,

@@ -188,6 +188,13 @@ static void put_also(struct suspect_words *s, const struct suspect *x, const str
     suspects_put(s, any ? "." : "");
 }
 
+/* Does F say something about most of X?  What is wasted in objects says nothing about why there are
+ * so many of them: boxed values of entries that nobody removes. */
+static bool is_about_most(const struct suspect *x, const struct suspect *f)
+{
+    return kinds[f->pub.kind].how_sure != IS_SO || f->pub.bytes >= x->pub.bytes / 2;
+}
+
 /* The suspect whose advice X gets: if X is an object or objects of one type, the clause that tells
  * more about its objects. */
 static const struct suspect *adviser(const struct suspects_work *w, const struct suspect *x)
@@ -197,7 +204,8 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &w->s->items[x->also[i]];
         unsigned rank = kinds[f->pub.kind].advice_rank;
-        if (rank > kinds[best->pub.kind].advice_rank && (any || rank == ADVICE_OVER_ALL))
+        if (rank > kinds[best->pub.kind].advice_rank && (any || rank == ADVICE_OVER_ALL) &&
+            is_about_most(x, f))
             best = f;
     }
     return best;

@@ -315,10 +315,12 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
                 suspects_put(s, " ");
                 suspects_put_type(s, below.owner);
             }
-            suspects_put(s, ", each with about ");
-            suspects_put_number(s, below.each);
-            suspects_put(s, " ");
-            suspects_put_type(s, p->own[0].type);
+            if (below.each > 1) {
+                suspects_put(s, ", each with about ");
+                suspects_put_number(s, below.each);
+                suspects_put(s, " ");
+                suspects_put_type(s, p->own[0].type);
+            }
             aside = true;
         }
         if (large) {

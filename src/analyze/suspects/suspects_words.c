@@ -261,6 +261,35 @@ uint32_t suspects_part_type(const struct suspect_words *s, const struct gcd_susp
     return most->type;
 }
 
+static bool is_certain(struct gcd_field f)
+{
+    return f.name != NULL && f.name[0] != '\0' && f.other == NULL;
+}
+
+/* What P has in a field, if most of it is in one collection. */
+static uint32_t only_collection(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(s->w->g, p->node, &n);
+    if (p->held_count == 0 || p->held[0].objects != 1 || s->w->o->fields == NULL ||
+        p->held[0].bytes <= p->retained_bytes / 2 ||
+        !gcd_collections_has_inside(s->w->collections, p->held[0].type))
+        return GCD_NODE_NONE;
+    for (size_t i = 0; i < n; i++)
+        if (gcd_graph_node_type(s->w->g, edges[i]) == p->held[0].type)
+            return edges[i];
+    return GCD_NODE_NONE;
+}
+
+const char *suspects_only_field(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    uint32_t node = only_collection(s, p);
+    if (node == GCD_NODE_NONE || !s->w->is_own[p->type])
+        return "";
+    struct gcd_field f = gcd_fields_only(s->w->o->fields, p->node, node);
+    return is_certain(f) ? f.name : "";
+}
+
 bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_suspect_part *most = &p->held[0];
@@ -272,7 +301,10 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
         suspects_put(s, most->bytes > p->retained_bytes / 2 ? ", most of it in "
                                                             : ", the largest part in ");
         if (most->objects == 1) {
-            suspects_put(s, "one ");
+            const char *field = suspects_only_field(s, p);
+            suspects_put(s, field[0] != '\0' ? "its field " : "one ");
+            suspects_put_name(s, field);
+            suspects_put(s, field[0] != '\0' ? ", a " : "");
             suspects_put_type(s, type);
         } else {
             suspects_put_typed(s, most->objects, type);
@@ -473,18 +505,27 @@ struct gcd_field gcd_suspect_field(const struct gcd_suspect *x, size_t i,
     return gcd_fields_between(fields, at->node, next->node);
 }
 
+/* Of the box of a call, in whose field StateMachine the variables of the method are. */
+static const char *variable_of(const char *field)
+{
+    static const char machine[] = "StateMachine.";
+    return gcd_text_begins(field, machine) ? field + sizeof machine - 1 : field;
+}
+
 /* The field by which the owner of P holds the next object of its path. */
 static struct gcd_field owner_field(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    for (size_t i = 0; i < p->path_count; i++)
+    struct gcd_field f = GCD_FIELD_UNKNOWN;
+    for (size_t i = 0; i < p->path_count && f.name == NULL; i++)
         if (p->path[i].node == p->owner_node)
-            return gcd_suspect_field(p, i, s->w->o->fields);
-    return GCD_FIELD_UNKNOWN;
-}
-
-static bool is_certain(struct gcd_field f)
-{
-    return f.name != NULL && f.name[0] != '\0' && f.other == NULL;
+            f = gcd_suspect_field(p, i, s->w->o->fields);
+    /* "m_continuationObject or pallets": what is in a variable of a call is no continuation */
+    if (f.name != NULL && f.other != NULL && suspects_is_call(s, p->owner) &&
+        gcd_text_begins(f.name, "m_")) {
+        f.name = f.other;
+        f.other = NULL;
+    }
+    return f;
 }
 
 static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field f)
@@ -493,7 +534,7 @@ static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field 
     /* the fields of the box of a call are those of a task, which nobody looks for */
     if (is_certain(f) && !(suspects_is_call(s, type) && gcd_text_begins(f.name, "m_"))) {
         suspects_put(s, ".");
-        suspects_put_name(s, f.name);
+        suspects_put_name(s, suspects_is_call(s, type) ? variable_of(f.name) : f.name);
     }
 }
 
@@ -519,8 +560,13 @@ void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_wa
 
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
+    struct gcd_field f = owner_field(s, p);
+    if (suspects_is_call(s, p->owner) && is_certain(f) && !gcd_text_begins(f.name, "m_")) {
+        suspects_put(s, "the variable ");
+        suspects_put_name(s, variable_of(f.name));
+        suspects_put(s, " of ");
+    }
     if (!suspects_is_lambda(s, p->owner) && !suspects_is_call(s, p->owner)) {
-        struct gcd_field f = owner_field(s, p);
         if (is_certain(f)) {
             suspects_put(s, "the field ");
             suspects_put_name(s, f.name);

@@ -84,6 +84,10 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
 /* The owner of P, or of another way, with the field by which it holds the next object, if that is
  * certain: "SessionStore._byUser", "SessionStore". */
+/* The field of P, an object of the program, with the collection that most of it is in; "". */
+const char *suspects_only_field(const struct suspect_words *s, const struct gcd_suspect *p);
+/* Does a thread's stack hold P, with nothing between? */
+bool suspects_is_local(const struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_owner_place(struct suspect_words *s, const struct gcd_suspect *p);
 /* The name of that field; "" = it is not certain. */
 const char *suspects_owner_field(const struct suspect_words *s, const struct gcd_suspect *p);

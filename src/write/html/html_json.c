@@ -95,16 +95,24 @@ static void use_suspect(struct page *p, const struct gcd_suspect *s)
         use(p, s->element.type);
 }
 
-static bool is_design(const struct gcd_suspect *s)
+static bool is_in_variable(const struct page *p, const struct gcd_suspect *s)
 {
-    return s->kind == GCD_SUSPECT_DESIGN && s->owner != GCD_TYPE_NONE;
+    return s->owner == GCD_TYPE_NONE && s->root != SIZE_MAX &&
+           gcd_root_group(&gcd_graph_summary(p->h->g)->roots[s->root]) == GCD_GROUP_STATICS;
+}
+
+/* Is S large by design, and what holds it known by name: a class, or a static variable? */
+static bool is_design(const struct page *p, const struct gcd_suspect *s)
+{
+    return s->kind == GCD_SUSPECT_DESIGN && (s->owner != GCD_TYPE_NONE || is_in_variable(p, s));
 }
 
 static void use_design(struct page *p, const struct gcd_suspect *s)
 {
-    if (!is_design(s))
+    if (!is_design(p, s))
         return;
-    use(p, s->owner);
+    if (s->owner != GCD_TYPE_NONE)
+        use(p, s->owner);
     if (s->element.type != GCD_TYPE_NONE)
         use(p, s->element.type);
     for (size_t k = 0; k < s->own_count; k++)
@@ -802,17 +810,20 @@ static gcd_status put_notes(struct page *p, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Notes, for a second dump that is dropped on the page: the owner, the program's types in it, is
- * its limit known, the advice. */
+/* Notes, for a second dump that is dropped on the page: the owner or the static variable, the
+ * program's types in it, is its limit known, the advice. */
 static void put_designs(struct page *p)
 {
     json_put_open(&p->j, "designs", '[');
     for (size_t i = 0; i < gcd_suspects_note_count(p->h->suspects); i++) {
         const struct gcd_suspect *s = gcd_suspects_note(p->h->suspects, i);
-        if (!is_design(s))
+        if (!is_design(p, s))
             continue;
         json_put_open(&p->j, NULL, '[');
-        json_put_number(&p->j, NULL, p->number[s->owner]);
+        if (s->owner != GCD_TYPE_NONE)
+            json_put_number(&p->j, NULL, p->number[s->owner]);
+        else
+            json_put_text(&p->j, NULL, s->place, TEXT_BYTES);
         json_put_open(&p->j, NULL, '[');
         if (s->element.type != GCD_TYPE_NONE)
             json_put_number(&p->j, NULL, p->number[s->element.type]);

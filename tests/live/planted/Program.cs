@@ -17,7 +17,7 @@ public static class Program
 
     static readonly (string Name, Scenario Build)[][] s_all =
     {
-        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Everyday.All, Growing.All, Healthy.All,
+        Stores.All, Collections.All, Events.All, Timers.All, Waiting.All, Caches.All, Handles.All, Hosting.All, Web.All, Answers.All, Everyday.All, Growing.All, Limits.All, Healthy.All,
     };
 
     /// <summary>What happens between two dumps.</summary>

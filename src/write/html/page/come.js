@@ -6,8 +6,9 @@
 /** @typedef {import("./compared.js").Step} Step */
 /**
  * Objects of ELEMENT in FIELD of OWNER; BYTES: by which its step has grown;
- * ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth.
- * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number}} Come
+ * ownerBytes: that of OWNER, if there are many, else 0; SHARE of all growth; listens: by methods that are in FIELD.
+ * @typedef {{owner: Step, field: string, element: Step, objects: [number, number], bytes: number, ownerBytes: number, share: number,
+ *            listens: boolean}} Come
  */
 // many: owners that are full, or trimmed and nearly.
 /** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit */
@@ -24,6 +25,8 @@ const WORTH_OTHER_HEAP = 0.05;
 const WORTH_BYTES = 65536;
 // What exists to observe the process, also for a dump, is no answer.
 const OBSERVING = /^(static variable )?System\.Diagnostics\.Tracing\.(Native)?RuntimeEventSource(\.|$)/;
+// Delegates, as far as names tell.
+const DELEGATE = /^(System\.(Action|Func|EventHandler)|[^<]+EventHandler)(<|$)/;
 // The owner of what has come is there once for so many.
 const OWNED = 10;
 // So many of its elements, and one part in so many, are few.
@@ -87,8 +90,8 @@ function countElements(owner, field, name) {
  * @param {Set<string>} own
  */
 function wayOf(all, types, own) {
-  /** @type {{owner?: Step, field?: Step, element?: Step, own: boolean}} */
-  let way = {own: false};
+  /** @type {{owner?: Step, field?: Step, element?: Step, own: boolean, listens: boolean}} */
+  let way = {own: false, listens: false};
   let before = 0;
   for (let step = mostGrown(all, 0), depth = 0; step !== null && !way.own; step = mostGrown(step, grown(step)), depth++) {
     const name = depth > 0 && step.kind === "t" ? step.name : "";
@@ -99,10 +102,11 @@ function wayOf(all, types, own) {
     if (way.owner !== undefined && way.field === undefined) {
       way.field = step;
     }
+    way.listens ||= way.owner !== undefined && DELEGATE.test(step.name);
     if (way.owner !== undefined && come > 0 && Math.floor(come / OWNED) >= before && !isArray) {
       way = {...way, element: step, own: isOwn};
     } else if (isOwn) {
-      way = {owner: step, own: false};
+      way = {owner: step, own: false, listens: false};
       before = come;
     }
   }
@@ -145,7 +149,7 @@ function isWorth(size, more, heap, isOwn) {
  * @returns {Come | null}
  */
 export function comeIn(all, heaps, types, own) {
-  const {owner, field, element, own: isOwn} = wayOf(all, types, own);
+  const {owner, field, element, own: isOwn, listens} = wayOf(all, types, own);
   const more = heaps[1] - heaps[0];
   if (owner === undefined || field === undefined || element === undefined || !isWorth(grown(element), more, heaps[0], isOwn) ||
       lostElsewhere(all, element.name) >= grown(element) / 2) {
@@ -154,7 +158,7 @@ export function comeIn(all, heaps, types, own) {
   const size = Math.min(grown(element), more);
   const many = (types[1].get(owner.name)?.[0] ?? 0) >= OWNED;
   return {owner, field: field.field, element, objects: countElements(owner, field, element.name),
-          bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more};
+          bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more, listens: listens && isOwn};
 }
 
 /**
@@ -182,7 +186,7 @@ function fullness(was, is) {
  */
 export function boundsOf(heaps, types, {owner, element}) {
   const names = heaps[1].names;
-  const design = heaps[1].designs?.find(([of, parts]) => names[of] === owner.name && parts.some(part => names[part] === element.name));
+  const design = heaps[1].designs?.find(([of, parts]) => (typeof of === "string" ? `static variable ${of}` : names[of]) === owner.name && parts.some(part => names[part] === element.name));
   const [was, is] = heaps.map(heap => (heap.fills ?? []).find(row => heap.names[row[0]] === owner.name && heap.names[row[1]] === element.name));
   if (was === undefined || is === undefined) {
     return {limit: null, equal: null, design};

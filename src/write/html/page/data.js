@@ -44,8 +44,8 @@
  */
 
 /**
- * A note: its owner, the program's types in it, is its limit known, and the advice.
- * @typedef {[owner: number, types: number[], limited: boolean, advice: string]} DesignRow
+ * A note: its owner or static variable, the program's types in it, is its limit known, and the advice.
+ * @typedef {[owner: number | string, types: number[], limited: boolean, advice: string]} DesignRow
  */
 
 /**

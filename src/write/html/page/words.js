@@ -325,8 +325,10 @@ export function comeText({owner, field, element, objects, bytes: size, share: pa
  * @param {boolean} isDesign  a cache or a pool
  * @param {import("./come.js").Limit | null} equal
  */
-export function comeAdvice({owner, element}, isDesign, equal) {
-  const look = `ook in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`;
+export function comeAdvice({owner, field, element, listens}, isDesign, equal) {
+  const look = !listens ? `ook in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`
+    : `ook in ${nameOf(element)} for what adds a method of each of its objects to ${nameOf(owner)}${field === "" ? "" : `.${field}`} ` +
+      "and never removes it.";
   return isDesign ? `That is a cache or a pool, which may still fill up to its limit. If it has none, l${look}`
     : equal === null ? `L${look}`
     : `L${look} ${count(equal.many)} of ${count(equal.owners)} ${nameOf(owner)} have ${count(equal.most)} each: ` +

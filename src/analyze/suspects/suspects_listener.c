@@ -1,0 +1,92 @@
+/*
+ * A message bus, a list of callbacks: a collection of delegates, or of subscriptions with a
+ * delegate each.  If these are methods of one class, an object of which each, then that class
+ * registers and never takes back; the bus only does as it is told.
+ */
+#include "analyze/suspects/suspects.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* So many objects of the element's type are asked for their target, nearly all of which must be of
+ * one type; fewer elements are no subscriptions. */
+#define ASKED  64u
+#define FEWEST 16u
+/* Classes have fewer fields. */
+#define FIELDS_MAX 64u
+
+/* The target of DELEGATE; GCD_NODE_NONE: it has none, or itself as that of a static method. */
+static uint32_t target_of(const struct suspects_work *w, uint32_t delegate)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, delegate, &n);
+    return n > 0 && edges[0] != delegate ? edges[0] : GCD_NODE_NONE;
+}
+
+/* The target of the delegate that NODE is, or has in a field; GCD_NODE_NONE. */
+static uint32_t target_in(const struct suspects_work *w, uint32_t node)
+{
+    size_t n;
+    if (suspects_is_delegate(w, gcd_graph_node_type(w->g, node)))
+        return target_of(w, node);
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+        if (suspects_is_delegate(w, gcd_graph_node_type(w->g, edges[i])))
+            return target_of(w, edges[i]);
+    return GCD_NODE_NONE;
+}
+
+/* Is TYPE nested in OWNER, as what its lambdas use is? */
+static bool is_part_of(const struct suspects_work *w, uint32_t type, uint32_t owner)
+{
+    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
+    size_t n = strlen(types[owner].name);
+    return w->alike[type] == w->alike[owner] ||
+           (strncmp(types[type].name, types[owner].name, n) == 0 && types[type].name[n] == '+');
+}
+
+static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    uint32_t asked = 0, same = 0, type = GCD_TYPE_NONE;
+    for (uint32_t node = 0; node < w->nodes && asked < ASKED; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (gcd_graph_node_type(w->g, node) != x->pub.element.type)
+            continue;
+        uint32_t target = target_in(w, node),
+                 of = target != GCD_NODE_NONE ? gcd_graph_node_type(w->g, target) : GCD_TYPE_NONE;
+        asked++;
+        if (same == 0)
+            type = of;
+        same = of == type ? same + 1 : same - 1; /* the majority, if there is one */
+    }
+    if (type != GCD_TYPE_NONE && w->is_own[type] && same >= asked - asked / 5 &&
+        type != x->pub.element.type && !is_part_of(w, type, x->pub.owner) &&
+        gcd_graph_summary(w->g)->types[type].objects >= x->pub.element.objects / 2)
+        x->listener = type;
+    return GCD_OK;
+}
+
+bool suspects_is_listener(const struct suspects_work *w, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    return p->path_count > 1 && p->owner != GCD_TYPE_NONE && w->is_own[p->owner] &&
+           w->is_own[p->type] && !p->path[p->path_count - 2].skipped &&
+           suspects_is_delegate(w, p->path[p->path_count - 2].type) &&
+           !is_part_of(w, p->type, p->owner);
+}
+
+gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < w->s->count; i++) {
+        struct suspect *x = &w->s->items[i];
+        const struct gcd_suspect *p = &x->pub;
+        x->listener = GCD_TYPE_NONE;
+        if (p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE &&
+            p->element.type != GCD_TYPE_NONE && p->element.objects >= FEWEST &&
+            p->owner != GCD_TYPE_NONE && w->is_own[p->owner])
+            GCD_TRY(find_one(w, x, err));
+    }
+    return GCD_OK;
+}
