@@ -38,8 +38,8 @@ enum cli_strategy {
 /* PerfView writes four files for one recording. */
 #define CLI_MORE_INPUTS 7u
 
-/* The options in groups.  0, false or NULL: not given.  The table in opts.c says which command
- * takes which. */
+/* The options in groups.  0, false or NULL: not given.  The table in option_table.c says which
+ * command takes which. */
 
 /* The process to dump. */
 struct cli_target_args {
@@ -136,7 +136,7 @@ struct cli_view_args {
     const char *mine[CLI_MINE_MAX];
     bool full; /* all steps of paths */
     bool by_field;
-    const char *by_value; /* a field */
+    const char *by_value;                    /* a field */
     enum cli_values values;                  /* which values are shown */
     bool no_values;                          /* none, on request */
     bool findings;                           /* all kinds that were searched for */

@@ -1,5 +1,5 @@
 /*
- * The commands: names, summaries and help.  main.c knows the functions, opts.c the options.
+ * The commands: names, summaries and help.  main.c knows the functions, option_table.c the options.
  */
 #include "command_table.h"
 
