@@ -365,7 +365,9 @@ struct clr_slots {
     uint64_t at, run_end;           /* the run of slots at hand, from behind VIEW on, */
     uint64_t end;                   /* as far as the object has it */
     const uint8_t *view, *view_end; /* slots that come before AT, in memory */
-    uint32_t next;                  /* series that comes next; group at hand */
+    const uint8_t *page;            /* [page_bytes] memory at PAGE_AT, until others read it */
+    uint64_t page_at, page_bytes;
+    uint32_t next; /* series that comes next; group at hand */
     bool begun;
     bool allocator; /* that reference comes first */
     uint64_t place; /* of the reference at hand: slots up to it, those with null, too */
@@ -376,6 +378,7 @@ static inline void clr_slots_resume(struct clr_slots *s)
 {
     s->at -= (uint64_t)(s->view_end - s->view);
     s->view = s->view_end = NULL;
+    s->page_bytes = 0;
 }
 /* How many there are; none is left then. */
 uint64_t clr_slots_count(struct clr_slots *s);

@@ -14,6 +14,7 @@
 #define CANCEL_EVERY     65536u
 #define WEAK_FLAG        2u /* GCRootFlags */
 #define REGION_BYTES_MAX (UINT64_C(8) << 32)
+#define NEAR             1024u
 #define TARGETS          32u /* marks that are on their way from memory: a power of two */
 
 /* A word of a stack that nothing held when it was its turn. */
@@ -30,8 +31,10 @@ struct target {
 
 struct marking {
     struct clr *c;
-    struct clr_pending pending; /* numbers of the marks with objects to visit */
-    size_t at;                  /* the mark at hand, of REGION */
+    struct clr_pending pending; /* numbers of the marks with objects to visit, but for those in */
+    uint64_t near[NEAR];        /* [near_count] objects in the group at hand */
+    size_t near_count;
+    size_t at; /* the mark at hand, of REGION */
     const struct clr_region *region;
     struct target targets[TARGETS]; /* to be marked */
     size_t next_target;
@@ -67,9 +70,16 @@ static void mark(struct marking *k, const struct target *t)
             drop_guess(k, t->address);
         return;
     }
+    size_t i = (size_t)(m - k->c->marks);
     m->live |= t->bit;
-    if ((m->done & t->bit) == 0)
-        clr_pending_add(&k->pending, (size_t)(m - k->c->marks));
+    if ((m->done & t->bit) != 0)
+        return;
+    if (k->near_count < NEAR && i / CLR_PENDING_GROUP == k->at / CLR_PENDING_GROUP) {
+        m->done |= t->bit;
+        k->near[k->near_count++] = t->address;
+    } else {
+        clr_pending_add(&k->pending, i);
+    }
 }
 
 /* The mark of ADDRESS.  False: it needs none; what is not in the heap is counted. */
@@ -154,12 +164,17 @@ static gcd_status visit_marked(struct marking *k, size_t i)
 
 static gcd_status visit_all(struct marking *k)
 {
-    do {
-        while (clr_pending_take(&k->pending, &k->at))
+    for (;;) {
+        while (k->near_count > 0)
+            GCD_TRY(visit_object(k, k->near[--k->near_count]));
+        if (clr_pending_take(&k->pending, &k->at)) {
             GCD_TRY(visit_marked(k, k->at));
+            continue;
+        }
         mark_rest(k);
-    } while (clr_pending_from(&k->pending, 0) != SIZE_MAX);
-    return GCD_OK;
+        if (k->near_count == 0 && clr_pending_from(&k->pending, 0) == SIZE_MAX)
+            return GCD_OK;
+    }
 }
 
 static bool is_live(const struct clr *c, uint64_t address)

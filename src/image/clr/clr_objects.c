@@ -99,6 +99,7 @@ void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object
     s->bytes = o->bytes;
     s->at = s->end = s->run_end = o->address + t->array_offset;
     s->view = s->view_end = NULL;
+    s->page_bytes = 0;
     s->next = 0;
     s->begun = false;
     s->allocator = t->loader_allocator != 0;
@@ -119,7 +120,7 @@ static bool next_run(struct clr_slots *s)
     }
     if (s->begun) {
         s->at = s->run_end + s->c->groups[t->first + s->next].skip_bytes;
-        s->next = (s->next + 1) % t->count;
+        s->next = s->next + 1 < t->count ? s->next + 1 : 0;
     }
     s->begun = true;
     s->run_end = s->at + 8 * (uint64_t)s->c->groups[t->first + s->next].references;
@@ -127,11 +128,18 @@ static bool next_run(struct clr_slots *s)
 }
 
 /* Takes slots into view, or gives the next one without: its page has a gap before it. */
-static bool view_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
+static inline bool view_run(struct clr_slots *s, uint64_t *ret_target, uint64_t *ret_slot)
 {
-    size_t n;
-    const uint8_t *view = image_view(s->c->image, s->at, &n);
-    uint64_t have = n / 8, want = (s->end - s->at - 1) / 8 + 1;
+    uint64_t skip = s->at - s->page_at;
+    if (skip >= s->page_bytes || s->page_bytes - skip < 8) {
+        size_t n;
+        s->page = image_view(s->c->image, s->at, &n);
+        s->page_at = s->at;
+        s->page_bytes = n;
+        skip = 0;
+    }
+    const uint8_t *view = s->page + skip;
+    uint64_t have = (s->page_bytes - skip) / 8, want = (s->end - s->at - 1) / 8 + 1;
     if (have == 0) {
         *ret_target = image_u64(s->c->image, s->at);
         *ret_slot = s->at;
