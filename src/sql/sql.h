@@ -100,9 +100,7 @@ struct sql_field {
     bool read;
     uint32_t key;
     uint64_t at;
-    struct gcd_image_field of;
-    uint32_t target; /* the object that it refers to, or GCD_NODE_NONE */
-    uint32_t text;   /* of that string, or GCD_TEXT_NONE */
+    struct field_row row;
 };
 
 /* Rows come in pieces: consecutive numbers, or numbers in a list. */

@@ -26,7 +26,7 @@ void sql_root_text(const struct gcd_sql *db, uint32_t node, char *ret, size_t ca
         return;
     }
     const struct gcd_root *r = &db->summary->roots[root];
-    struct table_cursor cell = { .table = &table_list[TABLE_OF_ROOTS],
+    struct table_cursor cell = { .table = table_list[TABLE_OF_ROOTS],
                                  .tables = &db->tables,
                                  .row = root };
     struct table_value label;

@@ -114,7 +114,7 @@ static gcd_status dominated(struct sql_cursor *c, sqlite3_value *v, struct gcd_e
 
 static uint64_t rows_of_format(const struct gcd_sql *db, int table)
 {
-    return table_list[table].rows(&db->tables);
+    return table_list[table]->rows(&db->tables);
 }
 
 static gcd_status cell_column(struct sql_cursor *c, int column, sqlite3_context *to,

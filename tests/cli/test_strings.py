@@ -1,11 +1,13 @@
 """strings: duplicates of a core file as text, CSV and JSON; filters; secrets are masked; what is refused."""
 import collections
+import contextlib
 import csv
 import gzip
 import io
 import json
 import os
 import shutil
+import sqlite3
 import unittest
 
 from cli_support import HAVE_SQLITE, CliTest, main, trace
@@ -26,7 +28,7 @@ class Strings(CliTest):
             old, new = old.replace("_", " "), new.ljust(len(old))
             self.assertEqual(len(old), len(new))
             self.assertIn(old.encode("utf-16-le"), data)
-            data = data.replace(old.encode("utf-16-le"), new.encode("utf-16-le"))
+            data = data.replace(old.encode("utf-16-le"), new.encode("utf-16-le", "surrogatepass"))
         return self.put("texts.core", data)
 
     def test_text_and_csv_say_the_same_as_json(self):
@@ -222,6 +224,39 @@ class Strings(CliTest):
         for file in ("bare.nettrace", "none.nettrace"):
             self.refused(1, NONE, "strings", file)
         self.assertEqual(self.done("report", "bare.nettrace", "--csv").text, self.done("report", "none.nettrace", "--csv").text)
+
+    @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
+    def test_tables_of_strings_and_fields(self):
+        """sqlite and csv have those of sql where values may be shown, and else neither; masked and raw as elsewhere."""
+        core = self.with_texts(a_literal_of_HeapLab='Pwd=hunter2-4711', **{"System.Diagnostics.Metrics": '=a"b\n\ud800\0c,\u00fc\u20ac"de'.ljust(26, "x")})
+        for options, secret in ((("--show-values",), False), (("--show-values=raw",), True), ((), None)):
+            with self.subTest(options):
+                self.done("convert", core, "-o", self.path("x.sqlite"), *options)
+                shutil.rmtree(self.path("x.csv"), ignore_errors=True)
+                self.done("convert", core, "-o", self.path("x.csv"), *options)
+                with contextlib.closing(sqlite3.connect(self.path("x.sqlite"))) as c:
+                    tables = {name for name, in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                    self.assertEqual({"strings", "fields"} <= tables, secret is not None)
+                    self.assertEqual({name + ".csv" for name in tables - {"dominators"}}, set(os.listdir(self.path("x.csv"))))
+                    if secret is None:
+                        continue
+                    for table, rows in (("strings", 500), ("fields", 10_000)):
+                        want = [tuple(r) for r in json.loads(self.done("sql", core, f"SELECT * FROM {table}", "--json", "--quiet", *options).text)["rows"]]
+                        got = c.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall()
+                        self.assertEqual(got, want)
+                        self.assertGreater(len(got), rows)
+                        with open(self.path(f"x.csv/{table}.csv"), encoding="utf-8", newline="") as f:
+                            text = f.read()
+                        self.assertEqual(text.count("\n"), len(got) + 1)         # one line a row
+                        read = list(csv.reader(text.splitlines()))[1:]
+                        shown = [["" if v is None else v if isinstance(v, str) else f"{v:.17g}" if isinstance(v, float) else str(v) for v in row] for row in got]
+                        self.assertEqual(len(read), len(shown))
+                        for mine, theirs in zip(read, shown):                # what a spreadsheet takes for a formula begins with an apostrophe
+                            self.assertTrue(all(m == t or m in ("'" + t, "'" + t.replace("\n", "?")) or not t.isprintable() for m, t in zip(mine, theirs)), (mine, theirs))
+                        self.assertTrue(table != "strings" or any(row[2].startswith("'=a\"b?") for row in read))
+                    texts = {text for text, in c.execute("SELECT text FROM strings")} | {text for text, in c.execute("SELECT text FROM fields")}
+                    self.assertEqual(any((text or "").startswith("Pwd=hunter2-4711") for text in texts), secret)
+                    self.assertIn('=a"b\n\ufffd\ufffdc,\u00fc\u20ac"de'.ljust(26, "x"), texts)
 
     def test_redact_hides_what_it_removes(self):
         """Formats with a place for texts wrote them with --redact --show-values."""

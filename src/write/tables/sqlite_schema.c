@@ -38,6 +38,16 @@ const struct sqlite_table sqlite_schema_tables[TABLES] = {
                           "used_bytes INTEGER NOT NULL,"
                           " reserved_bytes INTEGER NOT NULL",
                           "" },
+    [TABLE_OF_STRINGS] = { "strings",
+                           "object_id INTEGER PRIMARY KEY REFERENCES objects(id), length INTEGER "
+                           "NOT NULL, text TEXT, masked TEXT, hash TEXT NOT NULL",
+                           "" },
+    [TABLE_OF_FIELDS] = { "fields",
+                          "object_id INTEGER NOT NULL REFERENCES objects(id), field TEXT, kind "
+                          "TEXT "
+                          "NOT NULL, integer INTEGER, real REAL, text TEXT, masked TEXT,"
+                          " target_id INTEGER REFERENCES objects(id)",
+                          "" },
     [TABLE_OF_DOMINATORS] = { "dominators",
                               "object_id INTEGER PRIMARY KEY REFERENCES objects(id), parent_id "
                               "INTEGER REFERENCES objects(id),"
@@ -53,6 +63,7 @@ const struct sqlite_index sqlite_schema_indexes[INDEXES] = {
     { "dominators_retained", TABLE_OF_DOMINATORS, "retained_bytes" },
     { "roots_object", TABLE_OF_ROOTS, "object_id" },
     { "dependent_handles_key", TABLE_OF_DEPENDENTS, "key_id" },
+    { "fields_object", TABLE_OF_FIELDS, "object_id" },
     { "dependent_handles_value", TABLE_OF_DEPENDENTS, "value_id" },
 };
 

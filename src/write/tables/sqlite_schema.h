@@ -13,7 +13,7 @@ struct sqlite_table {
 extern const struct sqlite_table sqlite_schema_tables[TABLES];
 
 /* CREATE INDEX name ON table(column). */
-enum { INDEXES = 8 };
+enum { INDEXES = 9 };
 struct sqlite_index {
     const char *name;
     int table;

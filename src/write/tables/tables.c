@@ -375,7 +375,7 @@ static void dominator_value(struct table_cursor *c, size_t column, struct table_
 #define TABLE(name_, x)                    \
     .name = name_, .columns = x##_columns, \
     .column_count = sizeof x##_columns / sizeof *x##_columns, .rows = x##_rows, .value = x##_value
-const struct table table_list[TABLES] = {
+static const struct table plain_tables[] = {
     [TABLE_OF_FACTS] = { TABLE("facts", fact) },
     [TABLE_OF_TYPES] = { TABLE("types", type) },
     [TABLE_OF_OBJECTS] = { TABLE("objects", object), .settle = object_settle },
@@ -383,7 +383,20 @@ const struct table table_list[TABLES] = {
     [TABLE_OF_ROOTS] = { TABLE("roots", root) },
     [TABLE_OF_DEPENDENTS] = { TABLE("dependent_handles", dependent) },
     [TABLE_OF_RANGES] = { TABLE("ranges", range) },
-    [TABLE_OF_DOMINATORS] = { TABLE("dominators", dominator), .settle = dominator_settle },
+};
+static const struct table dominators_table = { TABLE("dominators", dominator),
+                                               .settle = dominator_settle };
+const struct table *const table_list[TABLES] = {
+    [TABLE_OF_FACTS] = &plain_tables[TABLE_OF_FACTS],
+    [TABLE_OF_TYPES] = &plain_tables[TABLE_OF_TYPES],
+    [TABLE_OF_OBJECTS] = &plain_tables[TABLE_OF_OBJECTS],
+    [TABLE_OF_EDGES] = &plain_tables[TABLE_OF_EDGES],
+    [TABLE_OF_ROOTS] = &plain_tables[TABLE_OF_ROOTS],
+    [TABLE_OF_DEPENDENTS] = &plain_tables[TABLE_OF_DEPENDENTS],
+    [TABLE_OF_RANGES] = &plain_tables[TABLE_OF_RANGES],
+    [TABLE_OF_STRINGS] = &table_of_strings,
+    [TABLE_OF_FIELDS] = &table_of_fields,
+    [TABLE_OF_DOMINATORS] = &dominators_table,
 };
 
 void table_start(struct table_cursor *c, const struct tables *t, const struct table *table)
@@ -396,7 +409,7 @@ void table_start(struct table_cursor *c, const struct tables *t, const struct ta
 void table_next(struct table_cursor *c)
 {
     c->row++;
-    if (c->row < c->rows && c->table->settle != NULL)
+    if ((c->table->open || c->row < c->rows) && c->table->settle != NULL)
         c->table->settle(c);
 }
 
@@ -446,6 +459,8 @@ gcd_status tables_init(struct tables *t, const struct gcd_graph *g,
     if (st == GCD_OK && (t->pass = gcd_mem_new(&t->alloc, sizeof *t->pass)) == NULL)
         st = gcd_fail_nomem(err, "looking at references");
     if (st == GCD_OK)
+        st = tables_open_values(t, err);
+    if (st == GCD_OK)
         st = join_labels(t, err);
     if (st == GCD_OK)
         tables_add_facts(t);
@@ -462,6 +477,8 @@ void tables_done(struct tables *t)
     t->pass = NULL;
     gcd_fields_free(t->fields);
     t->fields = NULL;
+    gcd_image_numbers_free(t->field_rows.numbers);
+    t->field_rows.numbers = NULL;
     gcd_mem_free(&t->alloc, t->labels, t->label_room * sizeof *t->labels);
     t->labels = NULL;
     t->label_count = t->label_room = 0;

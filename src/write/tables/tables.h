@@ -3,7 +3,7 @@
  * same in both.
  *
  *     struct table_cursor c;
- *     table_start(&c, t, &table_list[i]);
+ *     table_start(&c, t, table_list[i]);
  *     for (; table_more(&c); table_next(&c))
  *         for (size_t col = 0; col < c.table->column_count; col++)
  *             table_value(&c, col, &value);
@@ -17,18 +17,23 @@
 #include <gcdumpc/writer.h>
 
 #include "base/text.h"
+#include "write/tables/field_rows.h"
 
 enum table_value_kind {
     TABLE_NONE, /* unknown, or does not exist */
     TABLE_NUMBER,
     TABLE_SIGNED,
     TABLE_ADDRESS, /* also other 64-bit ids that mean nothing as numbers */
-    TABLE_TEXT
+    TABLE_TEXT,
+    TABLE_BYTES, /* a text of NUMBER bytes, which lives as long as the row */
+    TABLE_REAL,
+    TABLE_HASH /* 16 hexadecimal digits */
 };
 struct table_value {
     enum table_value_kind kind;
     uint64_t number;  /* of TABLE_SIGNED in two's complement */
     const char *text; /* lives as long as the tables */
+    double real;
 };
 
 /* A row of the table of facts. */
@@ -51,6 +56,8 @@ struct tables {
     const char **labels; /* [label_count] by root, NULL = gcd_root.label */
     size_t label_count, label_room;
     struct gcd_textpool text;
+    bool shows_values;            /* there are tables of strings and fields */
+    struct field_rows field_rows; /* of values that may be shown */
 };
 
 /* The graph and the dominators must outlive the tables.  GCD_E_NOMEM. */
@@ -63,6 +70,10 @@ void tables_done(struct tables *t);
 /* tables_facts.c; called by tables_init. */
 void tables_add_facts(struct tables *t);
 
+/* tables_values.c; the first is called by tables_init.  Is there a table of this number? */
+gcd_status tables_open_values(struct tables *t, struct gcd_error *err);
+bool tables_has(const struct tables *t, size_t table);
+
 struct table_cursor;
 struct table {
     const char *name;
@@ -72,6 +83,8 @@ struct table {
     void (*value)(struct table_cursor *c, size_t column, struct table_value *ret);
     /* NULL, or: sets the members that VALUE needs from the row number */
     void (*settle)(struct table_cursor *c);
+    bool open; /* ROWS is an estimate: SETTLE sets .rows to one more than the row while there is one
+                */
 };
 
 struct table_cursor {
@@ -84,6 +97,8 @@ struct table_cursor {
     size_t edge_count;
     struct gcd_node object;
     size_t range; /* the range that contained the last object */
+    struct field_row field;
+    char text[GCD_NUMBER_BYTES]; /* of a value */
 };
 
 enum {
@@ -94,10 +109,13 @@ enum {
     TABLE_OF_ROOTS,
     TABLE_OF_DEPENDENTS,
     TABLE_OF_RANGES,
+    TABLE_OF_STRINGS,
+    TABLE_OF_FIELDS,
     TABLE_OF_DOMINATORS,
     TABLES
 };
-extern const struct table table_list[TABLES];
+extern const struct table *const table_list[TABLES];
+extern const struct table table_of_strings, table_of_fields; /* tables_values.c */
 
 void table_start(struct table_cursor *c, const struct tables *t, const struct table *table);
 static inline bool table_more(const struct table_cursor *c)

@@ -1,5 +1,6 @@
 /* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in the folder above
  * explains the protection of spreadsheets. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,18 +26,45 @@ struct csv {
     uint64_t done, total; /* rows */
 };
 
-static void put_text(struct gcd_sink *out, const char *s)
+/* gcd_is_formula of BYTES[N], whose beginning decides unless it is a number. */
+static bool is_formula(const char *bytes, size_t n)
 {
-    gcd_sink_text(out, gcd_is_formula(s) ? "\"'" : "\"");
+    char begin[CELL_BYTES];
+    size_t k = 0;
+    if (n > 0 && bytes[0] == ' ')
+        begin[k++] = ' ';
+    for (; n > 0 && *bytes == ' '; n--)
+        bytes++;
+    for (; n > 0 && k < sizeof begin - 2; n--)
+        begin[k++] = *bytes++;
+    if (n > 0) /* no number that anybody wants to add up */
+        begin[k++] = 'x';
+    begin[k] = '\0';
+    return gcd_is_formula(begin);
+}
+
+/* BYTES[N], which may end without a NUL. */
+static void put_text(struct gcd_sink *out, const char *bytes, size_t n)
+{
+    gcd_sink_text(out, is_formula(bytes, n) ? "\"'" : "\"");
     for (;;) {
-        size_t n = strcspn(s, "\"");
-        write_shown(out, s, n);
-        if (s[n] == '\0')
+        const char *quote = n > 0 ? memchr(bytes, '"', n) : NULL;
+        size_t before = quote != NULL ? (size_t)(quote - bytes) : n;
+        write_shown(out, bytes, before);
+        if (quote == NULL)
             break;
         gcd_sink_text(out, "\"\"");
-        s += n + 1;
+        bytes += before + 1;
+        n -= before + 1;
     }
     gcd_sink_text(out, "\"");
+}
+
+/* 17 digits tell every double apart.  Those that are no number or not finite have only a text. */
+static char *put_real(char *p, double real)
+{
+    bool finite = real - real == 0;
+    return finite ? p + snprintf(p, CELL_BYTES - 1, "%.17g", real) : p;
 }
 
 static char *put_signed(char *p, int64_t n)
@@ -49,12 +77,21 @@ static char *put_signed(char *p, int64_t n)
 static void put_value(struct gcd_sink *out, const struct table_value *v, char end)
 {
     if (v->kind == TABLE_TEXT)
-        put_text(out, v->text);
+        put_text(out, v->text, strlen(v->text));
+    if (v->kind == TABLE_BYTES)
+        put_text(out, v->text, (size_t)v->number);
+    if (v->kind == TABLE_HASH) { /* a text, as in the answers */
+        char hash[17];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, v->number);
+        put_text(out, hash, 16);
+    }
     char *p = gcd_sink_reserve(out, CELL_BYTES), *q = p;
     if (v->kind == TABLE_NUMBER) {
         q = gcd_dec_put(q, v->number);
     } else if (v->kind == TABLE_SIGNED) {
         q = put_signed(q, (int64_t)v->number);
+    } else if (v->kind == TABLE_REAL) {
+        q = put_real(q, v->real);
     } else if (v->kind == TABLE_ADDRESS) {
         *q++ = '0';
         *q++ = 'x';
@@ -122,9 +159,10 @@ static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p,
     w->options = options;
     gcd_status st = tables_init(&w->tables, g, NULL, options, err);
     for (size_t i = 0; i < TABLE_OF_DOMINATORS && st == GCD_OK; i++)
-        w->total += table_list[i].rows(&w->tables);
+        w->total += table_list[i]->rows(&w->tables);
     for (size_t i = 0; i < TABLE_OF_DOMINATORS && st == GCD_OK; i++)
-        st = put_file(w, &table_list[i], err);
+        if (tables_has(&w->tables, i))
+            st = put_file(w, table_list[i], err);
     if (st == GCD_OK)
         tables_note(&w->tables, notes);
     tables_done(&w->tables);
@@ -139,6 +177,7 @@ const struct gcd_format gcd_w_csv = {
     .size_percent = 120,
     .text = true,
     .folder = true,
+    .values = true,
     .names = GCD_NAMES_CSHARP,
     .write_place = csv_write
 };

@@ -6,6 +6,7 @@
  * file of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no
  * journal, and no sync before the commit.
  */
+#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,13 @@ static int offer_eof(sqlite3_vtab_cursor *base)
     return !table_more(&((struct virtual_cursor *)base)->c);
 }
 
+static void put_hash(sqlite3_context *to, uint64_t hash)
+{
+    char text[17];
+    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
+    sqlite3_result_text(to, text, 16, SQLITE_TRANSIENT);
+}
+
 static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
     struct virtual_cursor *c = (struct virtual_cursor *)base;
@@ -156,6 +164,15 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
         break;
     case TABLE_TEXT:
         sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8);
+        break;
+    case TABLE_BYTES:
+        sqlite3_result_text64(to, v.text, v.number, SQLITE_TRANSIENT, SQLITE_UTF8);
+        break;
+    case TABLE_REAL:
+        sqlite3_result_double(to, v.real);
+        break;
+    case TABLE_HASH:
+        put_hash(to, v.number);
         break;
     case TABLE_NUMBER:
         c->d->too_large += v.number > INT64_MAX;
@@ -265,7 +282,7 @@ static gcd_status make_index(struct database *d, const struct sqlite_index *x,
 
 static uint64_t row_count(const struct database *d, int table)
 {
-    return table_list[table].rows(&d->tables);
+    return table_list[table]->rows(&d->tables);
 }
 
 /* Opens the database and writes all tables but dominators, while another thread finds those. */
@@ -279,8 +296,10 @@ static gcd_status write_tables(struct database *d, struct gcd_error *err)
     if (d->options.context.threads > 1)
         GCD_TRY(run(d, "PRAGMA threads = 1;", "setting up the database", err));
     for (int i = 0; i < TABLES; i++) {
+        if (!tables_has(&d->tables, (size_t)i))
+            continue;
         GCD_TRY(make_table(d, &sqlite_schema_tables[i], err));
-        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
+        d->offers[i] = (struct offer){ .d = d, .table = table_list[i] };
         if (i != TABLE_OF_DOMINATORS)
             GCD_TRY(copy_table(d, &d->offers[i], err));
     }
@@ -291,6 +310,8 @@ static gcd_status write_rest(struct database *d, struct gcd_error *err)
 {
     GCD_TRY(copy_table(d, &d->offers[TABLE_OF_DOMINATORS], err));
     for (int i = 0; i < INDEXES; i++) { /* sorting once is cheaper than keeping the order */
+        if (!tables_has(&d->tables, (size_t)sqlite_schema_indexes[i].table))
+            continue;
         GCD_TRY(make_index(d, &sqlite_schema_indexes[i], err));
         d->done += row_count(d, sqlite_schema_indexes[i].table);
         GCD_TRY(write_check(&d->options, NULL, d->done, d->total, err));
@@ -380,6 +401,7 @@ const struct gcd_format gcd_w_sqlite = { .name = "sqlite",
                                          .suffix = ".sqlite",
                                          .suffix2 = ".db",
                                          .names = GCD_NAMES_CSHARP,
+                                         .values = true,
                                          .about =
                                              "SQLite database with views for the usual questions",
                                          .write_place = sqlite_write,
