@@ -6,6 +6,7 @@ import signal
 import subprocess
 import termios
 import threading
+import time
 
 from cli_support import CliTest, big_trace, main, small_trace, trace, trace_bytes
 
@@ -164,6 +165,22 @@ class WhileWriting(SignalTest):
             process.send_signal(number)
             process.send_signal(signal.SIGCONT)
             self.ends_interrupted(process, number)
+
+    def test_comparing(self):
+        """Two dumps, at several moments of a comparison that ends with a page."""
+        begun = time.monotonic()
+        self.assertEqual(self.comparing().wait(timeout=PROMPT), 0)
+        whole = time.monotonic() - begun
+        os.unlink(self.path("page.html"))
+        for part in (0.1, 0.4, 0.7):
+            process = self.comparing()
+            time.sleep(part * whole)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=PROMPT), 130)
+            self.unchanged()
+
+    def comparing(self):
+        return self.start("diff", "in", "in", "-o", "page.html")
 
     def test_two_signals_at_once(self):
         """A shell and a wrapper often send one signal each."""
