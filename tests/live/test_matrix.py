@@ -48,6 +48,10 @@ class Matrix:
         self.check_same_names(target, STRATEGIES * 2)
         self.check_sessions(target)
 
+
+class BesideSessions:
+    """With sessions of others, which do not know of the garbage collector: so beside one of them only, but in a long run."""
+
     def test_while_another_session_is_open(self):
         for provider, keywords, arguments in ((PROVIDER, GC, ""), (PROVIDER, LOADER, ""),
                                               ("System.Runtime", 0, "EventCounterIntervalSec=1")):
@@ -90,7 +94,7 @@ class Matrix:
 
 
 class BesideTheTool:
-    """With sessions of dotnet-trace.  Of all runtimes only in a long run: a session of Matrix is the same to a runtime, and the tool takes
+    """With sessions of dotnet-trace.  Of all runtimes only in a long run: a session of BesideSessions is the same to a runtime, and the tool takes
     more time than what it records."""
 
     def wait_until_recording(self, dotnet_trace):
@@ -131,7 +135,8 @@ class BesideTheTool:
 for _runtime in RUNTIMES:
     for _collector in COLLECTORS:
         _name = f"Net{_runtime}{_collector.capitalize()}"
-        _more = (BesideTheTool,) if LONG or (_runtime, _collector) == (RUNTIMES[-1], "workstation") else ()
+        _more = ((BesideTheTool,) if LONG or (_runtime, _collector) == (RUNTIMES[-1], "workstation") else ()) + \
+                ((BesideSessions,) if LONG or _collector == "workstation" else ())
         setattr(sys.modules[__name__], _name, type(_name, (*_more, Matrix, LiveTest), {"runtime": _runtime, "collector": _collector, "__module__": __name__}))
 
 
