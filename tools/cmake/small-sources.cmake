@@ -1,0 +1,63 @@
+# What is done once for a type, a thread, a sample or a row that somebody reads, not for each object: small is better than fast.
+set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session sites sql)
+set(GCDUMPC_SMALL_FILES
+    analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
+    analyze/key_groups analyze/owner_fills
+    analyze/async/async_kinds analyze/async/async_stacks analyze/async/async_values
+    analyze/async/async_wakers
+    analyze/collections/collection_count analyze/collections/collections
+    analyze/compare/diff analyze/compare/tree_diff
+    analyze/findings/finding_assemblies analyze/findings/finding_cancellation
+    analyze/findings/finding_code analyze/findings/finding_flows analyze/findings/finding_http
+    analyze/findings/finding_memory analyze/findings/finding_pools analyze/findings/finding_tasks
+    analyze/findings/finding_thread_local analyze/findings/finding_timers
+    analyze/findings/finding_tracker analyze/findings/finding_types analyze/findings/finding_waits
+    analyze/findings/findings
+    analyze/suspects/suspects_advice analyze/suspects/suspects_below
+    analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
+    analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
+    analyze/suspects/suspects_kinds analyze/suspects/suspects_lifetime
+    analyze/suspects/suspects_list analyze/suspects/suspects_listener
+    analyze/suspects/suspects_merge analyze/suspects/suspects_names analyze/suspects/suspects_object
+    analyze/suspects/suspects_path analyze/suspects/suspects_recent
+    analyze/suspects/suspects_settled analyze/suspects/suspects_siblings
+    analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
+    analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
+    base/safe_open_linux
+    etl/etl_file
+    fields/fields
+    heap/heap_loss heap/heap_maps heap/heap_type
+    image/core_container image/core_overlay image/direct image/image_columns image/image_enums
+    image/image_modules image/image_numbers image/number_text image/process_types
+    image/recorded_numbers
+    image/clr/clr_assemblies image/clr/clr_code_files image/clr/clr_facts image/clr/clr_frames
+    image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions image/clr/clr_roots
+    image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics image/clr/clr_threads
+    image/clr/clr_types
+    image/space/elf_core image/space/process_hold_linux image/space/process_image_linux
+    io/file_posix io/input
+    load/dump load/dump_values load/places_from_maps load/places_from_values load/recording
+    nettrace/nt_append nettrace/nt_meta
+    read/r_dart
+    values/null_maps values/rows_pack values/value_rows values/values_pack values/watched_maps
+    values/watched_rows
+    write/stacks_waits write/w_dart write/w_pprof write/w_sites write/writer
+    write/html/html_data write/html/html_details write/html/html_diff write/html/html_json
+    write/html/html_outer write/html/html_plain write/html/html_rest write/html/html_shared
+    write/html/html_sites write/html/html_trend write/html/html_values write/html/html_waits
+    write/tables/field_rows write/tables/tables write/tables/tables_facts write/tables/tables_values
+    write/tables/w_csv write/tables/w_sqlite
+)
+
+set(small_sources ${core_sources})
+list(JOIN GCDUMPC_SMALL_FOLDERS "|" folders)
+list(FILTER small_sources INCLUDE REGEX "/src/(${folders})/")
+foreach(file ${GCDUMPC_SMALL_FILES})
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/${file}.c)
+    if(NOT EXISTS ${source})
+        message(FATAL_ERROR "small-sources.cmake: there is no src/${file}.c")
+    endif()
+    if(source IN_LIST core_sources)      # else left out by an option
+        list(APPEND small_sources ${source})
+    endif()
+endforeach()
