@@ -84,6 +84,17 @@ function countElements(owner, field, name) {
 }
 
 /**
+ * How many objects of the type NAME this step has more, if the heap has more of them.
+ * @param {Step} step
+ * @param {string} name
+ * @param {Map<string, Sizes>[]} types
+ */
+function comeIn(step, name, types) {
+  const [before, now] = types.map(one => one.get(name)?.[0] ?? 0);
+  return now > before ? Math.max(0, step.own[1] - step.own[0]) : 0;
+}
+
+/**
  * Down to the first own objects of which there are more, and which are many for each owner; else to the last objects of which there are more.
  * @param {Step} all
  * @param {Map<string, Sizes>[]} types
@@ -95,8 +106,7 @@ function wayOf(all, types, own) {
   let before = 0;
   for (let step = mostGrown(all, 0), depth = 0; step !== null && !way.own; step = mostGrown(step, grown(step)), depth++) {
     const name = depth > 0 && step.kind === "t" ? step.name : "";
-    const heap = types.map(one => one.get(name)?.[0] ?? 0);
-    const come = heap[1] > heap[0] ? Math.max(0, step.own[1] - step.own[0]) : 0;
+    const come = comeIn(step, name, types);
     const isArray = step.name.endsWith("]");
     const isOwn = own.has(name) && !isArray;
     if (way.owner !== undefined && way.field === undefined) {
@@ -186,7 +196,8 @@ function fullness(was, is) {
  */
 export function boundsOf(heaps, types, {owner, element}) {
   const names = heaps[1].names;
-  const design = heaps[1].designs?.find(([of, parts]) => (typeof of === "string" ? `static variable ${of}` : names[of]) === owner.name && parts.some(part => names[part] === element.name));
+  const design = heaps[1].designs?.find(([of, parts]) =>
+    (typeof of === "string" ? `static variable ${of}` : names[of]) === owner.name && parts.some(part => names[part] === element.name));
   const [was, is] = heaps.map(heap => (heap.fills ?? []).find(row => heap.names[row[0]] === owner.name && heap.names[row[1]] === element.name));
   if (was === undefined || is === undefined) {
     return {limit: null, equal: null, design};
