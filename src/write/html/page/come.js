@@ -89,7 +89,7 @@ function countElements(owner, field, name) {
  * @param {string} name
  * @param {Map<string, Sizes>[]} types
  */
-function comeIn(step, name, types) {
+function comeOf(step, name, types) {
   const [before, now] = types.map(one => one.get(name)?.[0] ?? 0);
   return now > before ? Math.max(0, step.own[1] - step.own[0]) : 0;
 }
@@ -106,7 +106,7 @@ function wayOf(all, types, own) {
   let before = 0;
   for (let step = mostGrown(all, 0), depth = 0; step !== null && !way.own; step = mostGrown(step, grown(step)), depth++) {
     const name = depth > 0 && step.kind === "t" ? step.name : "";
-    const come = comeIn(step, name, types);
+    const come = comeOf(step, name, types);
     const isArray = step.name.endsWith("]");
     const isOwn = own.has(name) && !isArray;
     if (way.owner !== undefined && way.field === undefined) {
