@@ -327,7 +327,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
             if (f->values.kind != GCD_VALUES_NONE)
                 row("values", "%s", cli_values_text(&f->values, values));
             if (f->null_maps.known)
-                row("exact fields", "%s", cli_null_maps_text(&f->null_maps, values));
+                row("exact fields", "%s", cli_fields_text(f, values));
             print_names(f, !args->modules.no_fields, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)

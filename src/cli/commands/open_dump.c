@@ -87,13 +87,11 @@ static void say_fields(const struct cli_args *args, const struct cli_dump *d)
         return;
     if (d->no_values[0] != '\0')
         cli_say(d->subject, "fields: not exact (%s)", d->no_values);
-    else if (s->null_maps.known)
-        cli_say(d->subject, "fields: %s", cli_null_maps_text(&s->null_maps, text));
-    else if (!s->image.with_places)
+    else if (!s->null_maps.known && !s->image.with_places)
         cli_say(d->subject, "fields: not exact (only `collect --fields exact` can read them, or a "
                             "core file has them)");
     else if (!d->live)
-        cli_say(d->subject, "fields: exact, as in each dump that is made of memory");
+        cli_say(d->subject, "fields: %s", cli_fields_text(s, text));
 }
 
 /*

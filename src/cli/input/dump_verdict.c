@@ -180,9 +180,11 @@ const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUE
     return buf;
 }
 
-const char *cli_null_maps_text(const struct gcd_null_maps_facts *f, char buf[CLI_VALUES_BYTES])
+const char *cli_fields_text(const struct gcd_summary *s, char buf[CLI_VALUES_BYTES])
 {
-    buf[0] = '\0';
+    const struct gcd_null_maps_facts *f = &s->null_maps;
+    (void)snprintf(buf, CLI_VALUES_BYTES, "%s",
+                   s->image.with_places ? "exact, as in each dump that is made of memory" : "");
     if (!f->known)
         return buf;
     size_t n = (size_t)snprintf(

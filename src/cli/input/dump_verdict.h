@@ -32,7 +32,7 @@ enum cli_exit cli_refuse(const char *subject);
 /* What is known of the values of a dump, as a clause; "" = it has none. */
 #define CLI_VALUES_BYTES 400
 const char *cli_values_text(const struct gcd_values_facts *f, char buf[CLI_VALUES_BYTES]);
-/* The same of null maps. */
-const char *cli_null_maps_text(const struct gcd_null_maps_facts *f, char buf[CLI_VALUES_BYTES]);
+/* The same of the fields of references, where they are exact; "" = they are not. */
+const char *cli_fields_text(const struct gcd_summary *s, char buf[CLI_VALUES_BYTES]);
 
 #endif

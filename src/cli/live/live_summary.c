@@ -127,10 +127,8 @@ static void say_values(const struct live *l, const struct gcd_summary *f)
     char text[CLI_VALUES_BYTES];
     if (f->values.kind != GCD_VALUES_NONE)
         cli_say(l->subject, "values: %s", cli_values_text(&f->values, text));
-    if (f->null_maps.known)
-        cli_say(l->subject, "fields: %s", cli_null_maps_text(&f->null_maps, text));
-    else if (f->image.with_places && l->args->dump.fields == CLI_FIELDS_EXACT)
-        cli_say(l->subject, "fields: exact, as in each dump that is made of memory");
+    if (f->null_maps.known || (f->image.with_places && l->args->dump.fields == CLI_FIELDS_EXACT))
+        cli_say(l->subject, "fields: %s", cli_fields_text(f, text));
 }
 
 /* What a user wants to know first. */

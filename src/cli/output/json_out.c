@@ -173,6 +173,16 @@ static json_t *memory(const struct cli_dump *d)
     return o;
 }
 
+/* What was read beside a walk: how many, how many not and why, and when. */
+static void put_read(json_t *o, uint64_t count, const uint64_t lost[3], uint64_t after_ms)
+{
+    cli_json_count(o, "count", count);
+    cli_json_count(o, "collected", lost[0]);
+    cli_json_count(o, "changed", lost[1]);
+    cli_json_count(o, "unread", lost[2]);
+    cli_json_count(o, "after_ms", after_ms);
+}
+
 /* Null when nothing is known, like each of its members. */
 json_t *cli_json_values(const struct gcd_values_facts *f)
 {
@@ -182,11 +192,7 @@ json_t *cli_json_values(const struct gcd_values_facts *f)
     json_t *o = json_object();
     put(o, "kind", json_string(kinds[f->kind]));
     cli_json_count(o, "max_string", f->max_string);
-    cli_json_count(o, "count", f->objects);
-    cli_json_count(o, "collected", f->collected);
-    cli_json_count(o, "changed", f->changed);
-    cli_json_count(o, "unread", f->unread);
-    cli_json_count(o, "after_ms", f->after_ms);
+    put_read(o, f->objects, (const uint64_t[]){ f->collected, f->changed, f->unread }, f->after_ms);
     cli_json_count(o, "numbers", f->numbers);
     return o;
 }
@@ -196,11 +202,7 @@ json_t *cli_json_null_maps(const struct gcd_null_maps_facts *f)
     if (!f->known)
         return json_null();
     json_t *o = json_object();
-    cli_json_count(o, "count", f->objects);
-    cli_json_count(o, "collected", f->collected);
-    cli_json_count(o, "changed", f->changed);
-    cli_json_count(o, "unread", f->unread);
-    cli_json_count(o, "after_ms", f->after_ms);
+    put_read(o, f->objects, (const uint64_t[]){ f->collected, f->changed, f->unread }, f->after_ms);
     return o;
 }
 

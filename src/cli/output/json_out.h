@@ -26,9 +26,9 @@ void cli_json_names_missing(json_t *o, const struct gcd_unnamed *u);
 json_t *cli_json_roots(const struct gcd_summary *f);
 /* The memory of the process, or null. */
 json_t *cli_json_process_memory(const struct gcd_process_memory *m);
-/* What is known of values; null when there are none. */
-json_t *cli_json_null_maps(const struct gcd_null_maps_facts *f);
+/* What is known of values, or of null maps; null when there are none. */
 json_t *cli_json_values(const struct gcd_values_facts *f);
+json_t *cli_json_null_maps(const struct gcd_null_maps_facts *f);
 int cli_json_info(const struct cli_dump *d, json_t *unreachable);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
