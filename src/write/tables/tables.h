@@ -26,8 +26,7 @@ enum table_value_kind {
     TABLE_ADDRESS, /* also other 64-bit ids that mean nothing as numbers */
     TABLE_TEXT,
     TABLE_BYTES, /* a text of NUMBER bytes, which lives as long as the row */
-    TABLE_REAL,
-    TABLE_HASH /* 16 hexadecimal digits */
+    TABLE_REAL
 };
 struct table_value {
     enum table_value_kind kind;

@@ -1,5 +1,7 @@
 /* The tables of strings and of the fields of objects, which exist only where values may be shown.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -78,7 +80,7 @@ static void string_value(struct table_cursor *c, size_t column, struct table_val
         put_text(ret, secret, secret != NULL ? strlen(secret) : 0);
         break;
     default:
-        *ret = (struct table_value){ .kind = TABLE_HASH, .number = t.hash };
+        put_text(ret, c->text, (size_t)snprintf(c->text, sizeof c->text, "%016" PRIx64, t.hash));
         break;
     }
 }

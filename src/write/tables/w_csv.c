@@ -1,6 +1,5 @@
 /* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in the folder above
  * explains the protection of spreadsheets. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,11 +79,6 @@ static void put_value(struct gcd_sink *out, const struct table_value *v, char en
         put_text(out, v->text, strlen(v->text));
     if (v->kind == TABLE_BYTES)
         put_text(out, v->text, (size_t)v->number);
-    if (v->kind == TABLE_HASH) { /* a text, as in the answers */
-        char hash[17];
-        (void)snprintf(hash, sizeof hash, "%016" PRIx64, v->number);
-        put_text(out, hash, 16);
-    }
     char *p = gcd_sink_reserve(out, CELL_BYTES), *q = p;
     if (v->kind == TABLE_NUMBER) {
         q = gcd_dec_put(q, v->number);

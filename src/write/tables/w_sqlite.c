@@ -6,7 +6,6 @@
  * file of the staged output (sqlite_disk.h).  No other process uses that file, so it needs no
  * journal, and no sync before the commit.
  */
-#include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,13 +145,6 @@ static int offer_eof(sqlite3_vtab_cursor *base)
     return !table_more(&((struct virtual_cursor *)base)->c);
 }
 
-static void put_hash(sqlite3_context *to, uint64_t hash)
-{
-    char text[17];
-    (void)snprintf(text, sizeof text, "%016" PRIx64, hash);
-    sqlite3_result_text(to, text, 16, SQLITE_TRANSIENT);
-}
-
 static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
     struct virtual_cursor *c = (struct virtual_cursor *)base;
@@ -170,9 +162,6 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
         break;
     case TABLE_REAL:
         sqlite3_result_double(to, v.real);
-        break;
-    case TABLE_HASH:
-        put_hash(to, v.number);
         break;
     case TABLE_NUMBER:
         c->d->too_large += v.number > INT64_MAX;
