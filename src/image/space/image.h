@@ -119,24 +119,28 @@ static inline size_t image_skip(const struct image *m, uint64_t address)
     return (size_t)address & (((size_t)1 << m->page_shift) - 1);
 }
 
+/* The N bytes at ADDRESS if a page in the cache has them; else NULL. */
+static inline const uint8_t *image_cached(const struct image *m, uint64_t address, size_t n)
+{
+    uint64_t number = address >> m->page_shift;
+    size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
+    return m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + n
+               ? m->pages + (slot << m->page_shift) + skip
+               : NULL;
+}
+
 /* A number; 0 if the image lacks it. */
 uint64_t image_far_u64(struct image *m, uint64_t address);
 static inline uint64_t image_u64(struct image *m, uint64_t address)
 {
-    uint64_t number = address >> m->page_shift;
-    size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
-    if (m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + 8)
-        return gcd_le64(m->pages + (slot << m->page_shift) + skip);
-    return image_far_u64(m, address);
+    const uint8_t *p = image_cached(m, address, 8);
+    return p != NULL ? gcd_le64(p) : image_far_u64(m, address);
 }
 uint32_t image_far_u32(struct image *m, uint64_t address);
 static inline uint32_t image_u32(struct image *m, uint64_t address)
 {
-    uint64_t number = address >> m->page_shift;
-    size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
-    if (m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + 4)
-        return gcd_le32(m->pages + (slot << m->page_shift) + skip);
-    return image_far_u32(m, address);
+    const uint8_t *p = image_cached(m, address, 4);
+    return p != NULL ? gcd_le32(p) : image_far_u32(m, address);
 }
 uint16_t image_u16(struct image *m, uint64_t address);
 /* The memory at ADDRESS as far as one page has it: *RET_N bytes, until memory is read again; 0: the
