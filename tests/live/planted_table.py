@@ -94,7 +94,8 @@ first("framework-event", "AppDomain|AppContext.ProcessExit", "3,00.", "TempFolde
 first("framework-event-tasks", "TaskScheduler.UnobservedTaskException", "3,000", "FailureMonitor", kind="handlers")
 first("property-changed", r"The event BasketModel\.PropertyChanged ", "3,000", "BasketView", kind="handlers")
 first("closure-event", r"The event PriceFeed\.Changed ", "3,000", "ImportWizard", kind="handlers")
-first("observable", "StockTicker", "3,000", "PriceAlarm", "List<")
+first("observable", "StockTicker", "3,000", "PriceAlarm", "List<", "look in PriceAlarm for a subscription to StockTicker",
+      never=["look in StockTicker"])
 first("change-token", "3,000", "FeatureFlags", "registrations?|callbacks?|handlers?")
 first("file-watcher", "ImportFolder", "60", "FileSystemWatcher")
 first("weak-bus", "WeakBus", "3,000", "ProductView")

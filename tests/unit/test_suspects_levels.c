@@ -325,6 +325,65 @@ static void a_cache_that_forgets_in_one_place(void **state)
     }
 }
 
+/* Observers subscribe themselves; what a subject has one of is not what holds them. */
+static void what_subscribes(void **state)
+{
+    (void)state;
+#define HANDLER "System.Action`1[Shop.Message]"
+#define SUBJECT "System.Reactive.Subjects.Subject`1[Shop.Message]"
+#define ROOMS   "System.Collections.Generic.Dictionary`2[System.String," SUBJECT "]"
+    struct pile *p = pile_new();
+    uint32_t ticker = node(p, "Shop.Ticker", 24),
+             all = child(p, ticker, "System.IObserver`1[Shop.Quote][]", 824);
+    static_root(p, ticker, "s_ticker");
+    for (unsigned i = 0; i < 100; i++)
+        child(p, all, "Shop.View", 100);
+    struct answer a = ask(p, 0.5);
+    assert_string_equal(first(a)->advice, "If it grows, look in View for a subscription to Ticker "
+                                          "that it never disposes of.");
+    forget(a);
+    for (unsigned listen = 0; listen < 2; listen++) {
+        p = pile_new();
+        uint32_t hub = node(p, "Shop.Hub", 24), map = child(p, hub, ROOMS, 80),
+                 entries = child(p, map, ROOMS "+Entry[System.String," SUBJECT "][]", 24);
+        static_root(p, hub, "s_hub");
+        for (unsigned i = 0; i < 4; i++) {
+            uint32_t room = child(p, entries, SUBJECT, 32),
+                     array = child(p, room, "System.Object[]", 24);
+            child(p, room, "Shop.Message", 24);
+            for (unsigned k = 0; k < 150; k++)
+                child(p, listen ? child(p, array, HANDLER, 64) : array, "Shop.View", 100);
+        }
+        p->types[type(p, HANDLER)].flags = GCD_TYPE_DELEGATE;
+        a = ask(p, 0.5);
+        assert_string_equal(first(a)->advice,
+                            listen ? "Look in View for what adds a method of each of its objects "
+                                     "to Hub and never removes it."
+                                   : "Look in Hub for what adds View objects and never lets go of "
+                                     "them.");
+        forget(a);
+    }
+}
+
+/* The table of a class that is derived from Dictionary is called by that. */
+static void a_derived_dictionary(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+#define TABLE "System.Collections.Generic.Dictionary<System.String, Shop.Group>.Entry[]"
+    uint32_t hub = node(p, "Shop.Hub", 24),
+             entries = child(p, child(p, hub, "System.Reactive.Grouping", 80), TABLE, 24);
+    static_root(p, hub, "s_hub");
+    for (unsigned i = 0; i < 100; i++)
+        child(p, entries, "Shop.Group", 100);
+    struct answer a = ask(p, 0.5);
+    ends(first(a)->sentence, ": a Dictionary<String, Group>. It is held by the static variable "
+                             "s_hub.");
+    assert_string_equal(first(a)->advice,
+                        "If it grows, look in Hub for what adds to it and never removes.");
+    forget(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +396,8 @@ int main(void)
         cmocka_unit_test(what_few_elements_have_below),
         cmocka_unit_test(a_dictionary_of_lists),
         cmocka_unit_test(a_cache_that_forgets_in_one_place),
+        cmocka_unit_test(what_subscribes),
+        cmocka_unit_test(a_derived_dictionary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,12 +123,14 @@ struct suspect {
     /* OBJECT, a collection of few elements: the own type whose objects hold most of those of
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
+    bool below_listens; /* most of these objects have a method that a delegate holds */
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
     uint64_t siblings, full_siblings;
     /* OBJECT, a collection of delegates or of what has one: the own type of nearly all targets, if
-     * that is not the owner; GCD_TYPE_NONE */
+     * that is not the owner; of IObserver<T>: the elements' type; GCD_TYPE_NONE */
     uint32_t listener;
+    bool observers; /* LISTENER are observers */
     /* OBJECT, a dictionary and a linked list of the same nodes; LOST: of which the dictionary finds
      * only FOUND_NODES */
     enum { SUSPECT_NOT_RECENT, SUSPECT_RECENT, SUSPECT_RECENT_LOST } recent;
@@ -152,6 +154,7 @@ struct suspects_below {
     uint32_t owner;
     uint64_t owners, each;
     bool grows;
+    bool listens;     /* by a method that a delegate holds */
     bool collections; /* OWNER is a collection of the framework */
 };
 

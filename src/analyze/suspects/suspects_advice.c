@@ -139,6 +139,18 @@ static uint32_t queue_of(const struct suspects_work *w, uint32_t owner)
     return GCD_TYPE_NONE;
 }
 
+/* Who registers and does not take back, not the bus, is to blame: "OrderTicket for what adds a
+ * method of each of its objects to MessageBus._handlers and never removes it." */
+static void put_listener(struct suspect_words *s, const struct gcd_suspect *p, uint32_t listener)
+{
+    suspects_put_where(s, listener);
+    suspects_put(s, suspects_is_lambda(s, listener)
+                        ? " for the lambda that it adds to "
+                        : " for what adds a method of each of its objects to ");
+    suspects_put_owner_place(s, p);
+    suspects_put(s, " and never removes it.");
+}
+
 static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
                          const struct suspects_below *below)
 {
@@ -153,7 +165,13 @@ static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
         return;
     }
     suspects_put(s, "Look in ");
-    suspects_put_where(s, below->owner);
+    if (below->listens && p->owner != GCD_TYPE_NONE && s->w->is_own[p->owner]) {
+        put_listener(s, p, p->own[0].type);
+        return;
+    }
+    /* a class of a library, such as Subject<T>, only does as it is told */
+    bool own = s->w->is_own[below->owner];
+    suspects_put_where(s, own || p->owner == GCD_TYPE_NONE ? below->owner : p->owner);
     uint32_t queue = queue_of(s->w, below->owner);
     if (queue != GCD_TYPE_NONE) {
         suspects_put(s, " for what takes elements out of its ");
@@ -388,28 +406,22 @@ static bool advise_own_limit(struct suspect_words *s, const struct suspect *x, u
     return true;
 }
 
-/* Who registers and does not take back, not the bus, is to blame: "OrderTicket for what adds a
- * method of each of its objects to MessageBus._handlers and never removes it." */
-static void put_listener(struct suspect_words *s, const struct gcd_suspect *p, uint32_t listener)
-{
-    suspects_put_where(s, listener);
-    suspects_put(s, suspects_is_lambda(s, listener)
-                        ? " for the lambda that it adds to "
-                        : " for what adds a method of each of its objects to ");
-    suspects_put_owner_place(s, p);
-    suspects_put(s, " and never removes it.");
-}
-
 static void advise_listener(struct suspect_words *s, const struct suspect *x)
 {
     put_if_it_grows(s);
     suspects_put(s, "look in ");
-    put_listener(s, &x->pub, x->listener);
+    if (!x->observers) {
+        put_listener(s, &x->pub, x->listener);
+        return;
+    }
+    suspects_put_where(s, x->listener);
+    suspects_put(s, " for a subscription to ");
+    suspects_put_owner_place(s, &x->pub);
+    suspects_put(s, " that it never disposes of.");
 }
 
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
-    const struct growth grows = growth_of(x->collection.kind);
     struct suspects_below below;
     if (suspects_look_below(s->w, x, &below) && below.grows) {
         advise_below(s, &x->pub, &below);
@@ -449,6 +461,8 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         return;
     }
     enum gcd_collection_kind kind = x->collection.kind;
+    if (suspects_is_table(s, gcd_graph_node_type(s->w->g, x->collection.node)))
+        kind = GCD_COLLECTION_DICTIONARY; /* of a class that is derived from it */
     bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS;
     if ((kind == GCD_COLLECTION_CACHE && advise_limited(s, x)) || advise_bounded(s, x))
         return;
@@ -461,6 +475,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->size_only = true;
     }
     put_look_for(s, &x->pub, !if_grows && kind != GCD_COLLECTION_ARRAY);
+    const struct growth grows = growth_of(kind);
     suspects_put(s, "%s", suspects_has_many_keys(s->w, x) ? "what adds keys to " : grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);

@@ -56,7 +56,7 @@ static bool is_deep(const struct suspects_work *w, const struct suspect *x)
 /* Who holds the objects of one suspect. */
 struct asking {
     uint64_t every, seen;
-    uint32_t steps, asked;
+    uint32_t steps, asked, listening; /* the method of so many is held by a delegate */
     struct gcd_suspect_part types[TYPES_MAX];
     size_t count;
 };
@@ -83,7 +83,9 @@ static void ask(const struct suspects_work *w, struct asking *a, uint32_t node, 
     size_t i = 0;
     if (a->steps >= STEPS_MAX)
         return;
+    uint32_t up = gcd_dominators_parent(w->d, node);
     a->asked++;
+    a->listening += up < GCD_NODE_ROOT && suspects_is_delegate(w, gcd_graph_node_type(w->g, up));
     while (i < a->count && a->types[i].type != type)
         i++;
     if (i == a->count && i < TYPES_MAX)
@@ -107,6 +109,7 @@ static gcd_status find_one(struct suspects_work *w, uint16_t number, struct gcd_
     for (size_t i = 0; i < a.count; i++)
         if (a.types[i].objects > a.asked / 2)
             x->below = a.types[i].type;
+    x->below_listens = a.listening > a.asked / 2;
     return GCD_OK;
 }
 
@@ -114,6 +117,7 @@ gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < w->s->count; i++) {
         w->s->items[i].below = GCD_TYPE_NONE;
+        w->s->items[i].below_listens = false;
         if (w->s->items[i].pub.kind == GCD_SUSPECT_OBJECT && is_deep(w, &w->s->items[i]))
             GCD_TRY(find_one(w, (uint16_t)(i + 1), err));
     }
@@ -140,6 +144,10 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
             ret->each = (p->own[0].objects + ret->owners / 2) / ret->owners;
             break;
         }
+    ret->listens = x->below_listens;
+    /* what each element has one of need not hold the others */
+    if (ret->owner != p->element.type && x->below != w->alike[ret->owner])
+        ret->owner = p->element.type;
     ret->grows = ret->each >= EACH_HAS_MANY;
     return ret->each > 0;
 }

@@ -1,7 +1,7 @@
 /*
  * A message bus, a list of callbacks: a collection of delegates, or of subscriptions with a
  * delegate each.  If these are methods of one class, an object of which each, then that class
- * registers and never takes back; the bus only does as it is told.
+ * registers and never takes back; the bus only does as it is told.  The same holds for observers.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -46,6 +46,15 @@ static bool is_part_of(const struct suspects_work *w, uint32_t type, uint32_t ow
            (strncmp(types[type].name, types[owner].name, n) == 0 && types[type].name[n] == '+');
 }
 
+/* Is X a collection of observers, each an object of the program that subscribed itself? */
+static bool has_observers(const struct suspects_work *w, const struct suspect *x)
+{
+    const struct gcd_type *types = gcd_graph_summary(w->g)->types;
+    const char *name = types[gcd_graph_node_type(w->g, x->collection.node)].name;
+    return strstr(name, "System.IObserver`1[") != NULL && w->is_own[x->pub.element.type] &&
+           !is_part_of(w, x->pub.element.type, x->pub.owner);
+}
+
 static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     uint32_t asked = 0, same = 0, type = GCD_TYPE_NONE;
@@ -83,10 +92,16 @@ gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *er
         struct suspect *x = &w->s->items[i];
         const struct gcd_suspect *p = &x->pub;
         x->listener = GCD_TYPE_NONE;
+        x->observers = false;
         if (p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE &&
             p->element.type != GCD_TYPE_NONE && p->element.objects >= FEWEST &&
-            p->owner != GCD_TYPE_NONE && w->is_own[p->owner])
-            GCD_TRY(find_one(w, x, err));
+            p->owner != GCD_TYPE_NONE && w->is_own[p->owner]) {
+            x->observers = has_observers(w, x);
+            if (x->observers)
+                x->listener = p->element.type;
+            else
+                GCD_TRY(find_one(w, x, err));
+        }
     }
     return GCD_OK;
 }

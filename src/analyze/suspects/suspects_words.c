@@ -88,6 +88,27 @@ void suspects_put_type(struct suspect_words *s, uint32_t type)
     suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, type));
 }
 
+#define TABLE_END ".Entry[]"
+
+bool suspects_is_table(const struct suspect_words *s, uint32_t type)
+{
+    const char *name = name_of(s, type);
+    size_t n = strlen(name), end = sizeof TABLE_END - 1;
+    return gcd_text_begins(name, "System.Collections.Generic.Dictionary<") && n > end &&
+           strcmp(name + n - end, TABLE_END) == 0;
+}
+
+/* The type of a collection; the table of a dictionary stands for that. */
+static void put_collection_type(struct suspect_words *s, uint32_t type)
+{
+    const char *name = name_of(s, type);
+    if (suspects_is_table(s, type))
+        suspects_put_short(s, name, strlen(name) - (sizeof TABLE_END - 1), 1,
+                           raw_name_of(s, type));
+    else
+        suspects_put_type(s, type);
+}
+
 /* "12,345" */
 void suspects_put_number(struct suspect_words *s, uint64_t n)
 {
@@ -676,7 +697,7 @@ bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, b
         suspects_put(s, " in ");
     }
     suspects_put_article(s, type, small);
-    suspects_put_type(s, type);
+    put_collection_type(s, type);
     if (e.n > 0 && !small) {
         suspects_put(s, " with ");
         put_elements(s, &e, all);

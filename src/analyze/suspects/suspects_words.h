@@ -122,6 +122,8 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
+/* Is TYPE the table of a Dictionary? */
+bool suspects_is_table(const struct suspect_words *s, uint32_t type);
 /* Does TYPE hold the variables that lambdas have captured? */
 bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
 /* Is it a source that CreateLinkedTokenSource makes?  Nobody looks for its class. */
