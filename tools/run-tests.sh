@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in a release build
 #     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (4); it runs beside live if both are wanted
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (3); it runs beside live if both are wanted
 #
 # GCDUMPC_LONG=1: more of what rarely finds anything: every recording in every format, more failing calls, more losses, what fixed versions of other
 # programs refuse; and with sanitizers every test, at more positions.
@@ -131,8 +131,14 @@ build() {
 began=$(date +%s)
 seconds() { echo "$(($(date +%s) - began)) s"; }
 
+# Unit tests that sanitizers make slow.
+slow_units='unit/test_(sql_plans|writers)'
+# Other unit tests and fuzz targets run with sanitizers: with assertions, which a release build lacks, and once, since to build and run them takes
+# 150 s of processor time.
 build_release() {
-    build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+    programs_made='.*'
+    if wanted sanitizers && wanted fuzz && ! wanted fast && [ "${GCDUMPC_LONG-}" != 1 ]; then programs_made="^(sweep/|$slow_units\$)"; fi
+    build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TEST_PROGRAMS="$programs_made"
 }
 # One build for tests with sanitizers and for fuzzing: instrumenting the product for libFuzzer costs its tests 4 % (measured), a build of its own
 # 110 s of processor time.  It is also the build of the type Debug, so assertions are checked.  Nothing else compiles with these options, so it does
@@ -174,7 +180,7 @@ stage_sanitizers() {
         slow='^$'
     else
         export GCDUMPC_SWEEP_STRIDE=47 GCDUMPC_DAMAGE_CASES=50
-        slow='golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said|core)|unit/test_(sql_plans|writers)|sweep/sweep_hostile'
+        slow="golden/test_(formats|devtools|salvage|tables|synthetic|bundled|said|core)|$slow_units|sweep/sweep_hostile"
         slow="$slow|cli/test_(failing_calls|budget|hostile_stream|threads|usage|formats|sql|html|patterns|diff|report_views|retained_paths|summary)$"
         # cli/test_outputs runs every command with its options; browse, keys and texts have unit tests; these took 200 s of processor time
         slow="$slow|cli/test_(answers|browse|convert|job|leaks|report|signals|strings)$"
@@ -193,7 +199,7 @@ stage_sanitizers() {
 
 # One job more than processors, so that none is idle near the end.
 start_fuzz() {
-    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-4}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+    idle sh tools/fuzz.sh --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-3}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
 }
 
