@@ -71,7 +71,7 @@ struct gcd_write_options {
     const struct gcd_origins *origins;
     const struct gcd_sites *sites; /* of the dump (unstable/sites.h), for the page; NULL = none */
     /* texts and numbers that may be written (unstable/values.h), by the formats that have a place
-     * for them: v8, dart, and html (keys); NULL = none */
+     * for them: v8, dart, and html (keys, and limits whatever may be shown); NULL = none */
     const struct gcd_values_view *values;
 };
 

@@ -9,10 +9,8 @@
 
 #include <gcdumpc/unstable/owner_fills.h>
 #include <gcdumpc/unstable/session/views.h>
-#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/error.h"
-#include "base/text.h"
 
 /* One owner in so many is full: where the fullest just stopped to grow, few are equal. */
 #define FULL_OF 4u
@@ -20,10 +18,6 @@
 #define SMALL_PART 8
 /* and of fewer objects three quarters are too near to all. */
 #define LEAST_TRIMMED 8u
-/* Owners whose fields are looked at. */
-#define OWNERS_SEEN 64u
-/* Classes have fewer fields. */
-#define FIELDS_MAX 64u
 /* Without so small a part, all owners are equal. */
 #define NEARLY_ALL_OF 10u
 
@@ -75,41 +69,6 @@ static bool is_trimmed(const struct gcd_owner_fill *was, const struct gcd_owner_
            is->nearly >= is->owners / FULL_OF && is->most >= LEAST_TRIMMED;
 }
 
-/* Has OWNER an array?  Then its capacity may be the length of that, which grows when it is full. */
-static bool has_array(const struct gcd_graph *g, uint32_t owner)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, owner, &n);
-    for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
-        if (gcd_text_is_array(gcd_graph_summary(g)->types[gcd_graph_node_type(g, edges[i])].name))
-            return true;
-    return false;
-}
-
-/* Do the owners of F, in S, have a field that says that there are no more than some of them have?
- * All that are looked at must have the same. */
-static const char *limit_in_owners(struct gcd_session *s, const struct gcd_owner_fill *f,
-                                   uint64_t *ret)
-{
-    const struct gcd_graph *g = gcd_session_graph(s);
-    const char *field = NULL;
-    uint64_t number = 0;
-    uint32_t nodes = gcd_graph_node_count(g), seen = 0;
-    if (f->nearly < f->owners / FULL_OF || f->most < LEAST_TRIMMED)
-        return NULL;
-    for (uint32_t node = 0; node < nodes && seen < OWNERS_SEEN; node++) {
-        if (gcd_graph_node_type(g, node) != f->owner)
-            continue;
-        field = gcd_session_limit(s, gcd_graph_node_address(g, node), f->most, &number);
-        if (field == NULL || (seen > 0 && number != *ret) || f->most < number - number / 4 ||
-            (gcd_limit_is_capacity(field) && has_array(g, node)))
-            return NULL;
-        *ret = number;
-        seen++;
-    }
-    return field;
-}
-
 struct answer_limit answer_fills_limit(const struct answer_fills *before,
                                        const struct answer_fills *now,
                                        const struct answer_come *come, struct gcd_session *newer)
@@ -134,7 +93,7 @@ struct answer_limit answer_fills_limit(const struct answer_fills *before,
     if (full || trimmed)
         return (struct answer_limit){ .fill = other, .most_before = was->most, .trimmed = trimmed };
     struct answer_limit own = { .fill = other };
-    own.field = newer != NULL ? limit_in_owners(newer, is, &own.number) : NULL;
+    own.field = newer != NULL ? gcd_session_owner_limit(newer, is, &own.number) : NULL;
     if (own.field != NULL)
         return own;
     if (is->most > was->most && is->most >= LEAST_TRIMMED &&

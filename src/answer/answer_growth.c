@@ -473,7 +473,7 @@ static const char *evidence(const struct answer_older *o, bool grown)
     return grown && !o->complete[0]
                ? "The older dump is incomplete: what seems to have grown may be missing in it."
            : grown ? "It grew between two dumps: a third one shows whether that goes on or "
-                     "ends at a limit."
+                     "ends at a limit (gcdumpc diff)."
            : o->complete[1] ? "It did not grow between the two dumps."
                             : "The newer dump is incomplete: it may have grown all the same.";
 }
@@ -569,11 +569,12 @@ static void put_come_advice(struct answer *a, const struct answer_older *o)
                       advice[0] - 'A' + 'a', advice + 1);
     else if (o->limit.equal != NULL)
         answer_format(a, "advice",
-                      "%s %s of %s %s have %s each: if that is their limit, nothing is wrong.",
-                      advice, GCD_DIGITS(o->limit.equal->counts.full),
+                      "%s of %s %s have %s each: if that is their limit, nothing is wrong. Else "
+                      "%c%s",
+                      GCD_DIGITS(o->limit.equal->counts.full),
                       GCD_DIGITS(o->limit.equal->counts.owners),
                       gcd_async_step_name(o->come.owner, false, false, owner),
-                      GCD_DIGITS(o->limit.equal->counts.most));
+                      GCD_DIGITS(o->limit.equal->counts.most), advice[0] - 'A' + 'a', advice + 1);
     else
         answer_text(a, "advice", advice);
 }

@@ -2,6 +2,7 @@
 """A second dump in a page: the page of another dump is dropped or chosen, and the page shows what has grown."""
 import json
 import os
+import re
 
 import page_test
 from page_test import PageTest
@@ -61,6 +62,21 @@ class Drop(PageTest):
         self.assertEqual(other.texts("#summary .answers li > p:first-of-type"),
                          ["SessionStore: 1,000 \u2192 3,000 CoffeeShop.UserSession, +4.1 MiB, 53 % of the growth.",
                           "PriceFeed: 500 \u2192 1,500 CoffeeShop.PriceWatch, +3.2 MiB, 41 % of the growth."])
+
+    def test_a_limit_in_each_owner(self):
+        """A field of each owner that the page of the newer dump has: nobody is accused."""
+        for name, n in (("old", [4] * 990), ("new", [8] * 990)):
+            self.put(f"{name}.nettrace", accounts(n))
+        self.pages("old.nettrace", "new.nettrace")
+        text = self.get("new.html").decode()
+        limited = re.sub(r'("fills":\[\[\d+,\d+,990,7920,8,990,990)\]', r'\1,"_latest",8]', text)
+        self.assertNotEqual(text, limited)
+        self.put("new.html", limited.encode())
+        self.page = self.browser.open(self.path("new.html"))
+        self.drop()
+        said = self.compared().text("#suspects > p")
+        self.assertTrue(said.startswith("No suspect has grown between the two dumps. Bank.Account: "), said)
+        self.assertTrue(said.endswith("has more than 8 Bank.Entry, and the limit of each is 8 (_latest): they fill up to it."), said)
 
     def test_what_has_come_is_said_as_by_diff(self):
         """Many owners that grow are accused; those that fill up to a limit are not: the same on both pages, and by leaks."""

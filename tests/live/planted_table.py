@@ -202,7 +202,7 @@ first("thread-stack", "running", "dotnet-stack", never=("never removes",))
 # -- kinds that most programs are made of ----------------------------------------------------------------------------------------------
 note("frozen-table", r"PostCodes\.All", "60,000", r"PostCodes\.Place", "cannot grow")
 note("healthy-own-pool", r"EnvelopePool", "4,000 EnvelopePool.Envelope", "Stack<", "for the next peak", "keep fewer")
-note("healthy-many-pages", "RecentPages.Many", "6,000 RecentPages.Page", "lower its limit")
+note("healthy-many-pages", "RecentPages.Many", "6,000 RecentPages.Page in a dictionary and a linked list", "lower its limit")
 only("generic-event", "Action<Order>", "3,000 handlers", "OrderRow", r"-= in OrderRow", kind="handlers")
 only("timer-lambda", r"2,500 of them for a lambda in Sessions\.Open", r"look in Sessions\.Open", never=("look in a lambda", *COMPILER))
 only("semaphore-not-released", r"Invoicing\.s_oneAtATime", "2,500 calls", r"Invoicing\.PrintAsync", "semaphore", "Release",
@@ -219,24 +219,25 @@ large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
 large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit|has no SizeLimit")
 
 # -- two dumps, and many owners -------------------------------------------------------------------------------------------------------
-growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"Look in Shop\.ChatHall\.Room for what adds")
+growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"[Ll]ook in Shop\.ChatHall\.Room for what adds")
 growing("growth-moved", r"\(4[89]\d\.\d KiB", never=[r"\d MiB\)"])
 steady("growth-filling", "None of the 2,9..|3,000", "more than 8", "fill up to a limit")
 steady("growth-trimmed", "None of the 400 NoteBoards.Board|400", "(9\\d|100)", "cut back to a limit")
-growing("growth-behind", r"NoteBoards\.Board\.Notes", r"NoteBoards\.Note", r"Look in Shop\.NoteBoards\.Board for what adds")
+growing("growth-behind", r"NoteBoards\.Board\.Notes", r"NoteBoards\.Note", r"[Ll]ook in Shop\.NoteBoards\.Board for what adds")
 growing("growth-timers", "1,000 -> 3,000", r"PollJob\.Poll|PollJob", "[Tt]imer")
 only("one-full-channel", "Only 1 of 12 Newsletter.Subscriber", "20,000", r"Newsletter\.Issue")
 large("few-in-each", "12,000 Clubs.Member in 60 Clubs.Club|12,000 Clubs.Member", "60 Clubs.Club", "about 6 Clubs.Visit", "If all of it is needed, nothing is wrong")
 
 # -- limits, and what seems to be one -------------------------------------------------------------------------------------------------
 filling("limit-recent", r"limit is 4,000 \(_maxEntries of LabelCache\)")
+filling("limit-metrics", r"the limit of each is 60 \(_maxSamples\)")
 filling("limit-ring", "fills an array that is as long as before")
 filling("limit-memory-cache", "SizeLimit is 6,000", "5,900")
 filling("limit-channel", "Its limit is 6,000")
 filling("limit-blocking", "Its limit is 6,000")
 limited("limit-queue", r"limit is 6,000 \(_maxLines of ReceiptPrinter\)")
 growing("growth-capacity", r"Journal\._lines", "60,000 -> 130,000", r"look in Journal for what fills it")
-growing("growth-snapshots", r"Snapshots\._byNumber", "8,000 -> 20,000", "Look in Snapshots for what adds", never=["Each is an object of its own"])
+growing("growth-snapshots", r"Snapshots\._byNumber", "8,000 -> 20,000", "[Ll]ook in Snapshots for what adds", never=["Each is an object of its own"])
 
 # -- the right level ------------------------------------------------------------------------------------------------------------------
 first("recent-lost", "LabelCache", "list has 9,000 nodes", "only 4,000", "in LabelCache for what removes from the dictionary")

@@ -11,7 +11,7 @@ from live_support import SECONDS, LiveTest, main
 from planted_runs import each, gcdumpc, runtimes, shop
 from planted_table import EXPECTATIONS, HEALTHY, OF_TWO, problems
 
-DIRECT = ("timer", "few-long-chains", "own-threads", "healthy-burst", "healthy-uploads", "healthy-own-pool",
+DIRECT = ("timer", "few-long-chains", "own-threads", "healthy-burst", "healthy-uploads", "healthy-own-pool", "healthy-object-pool",
           "generated-assemblies", "own-pool", "large-index")     # also from memory: guessed words of stacks change nothing
 GROWING = {e.scenario for e in EXPECTATIONS if e.what in OF_TWO}
 ATTACHED = ("concurrent-dictionary", "timer", "service-provider")    # also without a file between

@@ -316,6 +316,9 @@ static void a_cache_that_forgets_in_one_place(void **state)
         bool lost = found < 200;
         assert_int_equal(gcd_suspects_count(a.s), lost);
         assert_int_equal(gcd_suspects_note_count(a.s), !lost);
+        ends((lost ? first(a) : gcd_suspects_note(a.s, 0))->sentence,
+             "one Cache: 200 Label in a dictionary and a linked list. It is held by the static "
+             "variable s_cache.");
         if (lost)
             assert_string_equal(first(a)->advice,
                                 "Its linked list has 200 nodes, but its dictionary only 100 of "

@@ -38,7 +38,7 @@ set(GCDUMPC_SMALL_FILES
     io/file_posix io/input
     load/dump load/dump_values load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
-    read/r_dart
+    read/r_dart session/owner_limit
     values/null_maps values/rows_pack values/value_rows values/values_pack values/watched_maps
     values/watched_rows
     write/stacks_waits write/w_dart write/w_pprof write/w_sites write/writer

@@ -158,6 +158,9 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
         if (!x->recursive || !suspects_put_scopes(s, p->objects, p->type))
             suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);
+    } else if (x->recent != SUSPECT_NOT_RECENT) {
+        suspects_put_recent(s, p);
+        put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
     } else if (p->kind == GCD_SUSPECT_OBJECT && p->held_objects > 1 &&
                p->held[0].objects <= p->held_objects / 2) {
         (void)suspects_put_parts(s, p);

@@ -328,6 +328,9 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
             suspects_put_bytes(s, own);
             suspects_put(s, small ? " itself" : " itself and");
         }
+    } else if (small && x->recent != SUSPECT_NOT_RECENT) {
+        suspects_put_recent(s, p);
+        suspects_put(s, " in a dictionary and a linked list");
     } else if (small && !large && p->owner_node == p->node && p->held_count > 0) {
         aside = suspects_put_parts(s, p);
     } else {
@@ -349,11 +352,16 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
 static bool names_own(const struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
-    uint32_t type = collection ? p->element.type : p->type;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE,
+         recent = x->recent != SUSPECT_NOT_RECENT;
+    uint32_t type = recent       ? suspects_part_type(s, p)
+                    : collection ? p->element.type
+                                 : p->type;
     if (type == GCD_TYPE_NONE || !s->w->is_own[type] || p->own_count == 0)
         return p->own_count == 0;
-    uint64_t named = collection ? p->element.objects : p->objects;
+    uint64_t named = recent       ? p->held[0].objects
+                     : collection ? p->element.objects
+                                  : p->objects;
     return p->own[0].type == s->w->alike[type] && p->own[0].objects / 2 <= named;
 }
 

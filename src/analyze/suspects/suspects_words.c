@@ -311,6 +311,13 @@ const char *suspects_only_field(const struct suspect_words *s, const struct gcd_
     return is_certain(f) ? f.name : "";
 }
 
+void suspects_put_recent(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    suspects_put_number(s, p->held[0].objects);
+    suspects_put(s, " ");
+    suspects_put_type(s, suspects_part_type(s, p));
+}
+
 bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
 {
     const struct gcd_suspect_part *most = &p->held[0];

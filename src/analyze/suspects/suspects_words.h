@@ -113,11 +113,13 @@ void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
-/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore": what P holds.  True:
- * it ends with an aside. */
 /* What people call the objects that P holds most of: nodes of a list of the framework with one
  * object of the program in each are told as these. */
 uint32_t suspects_part_type(const struct suspect_words *s, const struct gcd_suspect *p);
+/* "2,000 Thumbnail": these, of a cache of what was used last. */
+void suspects_put_recent(struct suspect_words *s, const struct gcd_suspect *p);
+/* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore": what P holds.  True:
+ * it ends with an aside. */
 bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */

@@ -151,6 +151,15 @@ static bool print_growth(int indent, const char *text)
     return ok && printf("%*s", indent, "") >= 0;
 }
 
+/* The note that says the same as S; NULL. */
+static const struct gcd_suspect *same_note(const struct leaks *l, const struct gcd_suspect *s)
+{
+    for (size_t i = 0; i < gcd_suspects_note_count(l->suspects); i++)
+        if (strcmp(gcd_suspects_note(l->suspects, i)->sentence, s->sentence) == 0)
+            return gcd_suspects_note(l->suspects, i);
+    return NULL;
+}
+
 /* Number I of SHOWN, which has row I of TABLE. */
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown,
                           const struct answer *table, size_t i)
@@ -178,6 +187,10 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
             printf("%*s", indent, "");
             ok = print_evidence(l, indent, evidence->text) && ok;
         }
+    }
+    if (shown == l->largest && same_note(l, s) != NULL) { /* which is not printed again */
+        printf("%*s", indent, "");
+        ok = print_wrapped(indent, same_note(l, s)->advice) && ok;
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');
@@ -245,7 +258,7 @@ static bool print_said(const struct leaks *l)
         const struct answer_cell *cell = answer_find(a, 0, keys[i]);
         if (!cell->known)
             continue;
-        ok = print_wrapped(0, cell->text);
+        ok = i == 2 ? print_evidence(l, 0, cell->text) : print_wrapped(0, cell->text);
         any = true;
     }
     if (any && l->shown > 0)
@@ -306,6 +319,13 @@ static bool print_keys(const struct leaks *l, const struct gcd_suspect *s)
     return ok;
 }
 
+/* Has the largest consumer said what note S says? */
+static bool is_told(const struct leaks *l, const struct gcd_suspect *s)
+{
+    return l->older == NULL && l->largest != NULL && gcd_suspects_count(l->suspects) == 0 &&
+           same_note(l, gcd_suspects_get(l->largest, 0)) == s;
+}
+
 static bool print_notes(const struct leaks *l)
 {
     bool ok = true;
@@ -317,7 +337,7 @@ static bool print_notes(const struct leaks *l)
     }
     for (size_t i = 0; i < gcd_suspects_note_count(l->suspects) && ok; i++) {
         const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
-        if (l->older != NULL && !answer_note_has_grown(l->older, s))
+        if ((l->older != NULL && !answer_note_has_grown(l->older, s)) || is_told(l, s))
             continue;
         fputs("\nNote:", stdout);
         ok = print_wrapped(5, s->sentence);

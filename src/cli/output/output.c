@@ -386,7 +386,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
                                          .progress_total = gcd_input_size(d->input),
                                          .origins = origins,
                                          .sites = d->sites,
-                                         .values = values.show != GCD_SHOW_EQUAL ? &values : NULL };
+                                         .values = &values }; /* limits are no secrets */
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err)

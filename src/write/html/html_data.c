@@ -390,6 +390,9 @@ static gcd_status look_for_suspects(struct html_data *h, struct gcd_error *err)
     quiet.alloc = &h->alloc;
     if (!h->role->part)
         GCD_TRY(gcd_owner_fills(h->g, h->dominators, h->origins, &quiet, &h->fills, err));
+    for (size_t i = 0; i < h->fills.count; i++)
+        h->limits[i].field =
+            gcd_session_owner_limit(h->session, &h->fills.rows[i], &h->limits[i].number);
     return html_own_bytes(h, err);
 }
 

@@ -120,7 +120,11 @@ struct html_data {
     uint8_t *field_types; /* [types of the graph] 1 = the fields of this class are told apart */
     const struct gcd_site_list *sites; /* of sampled allocations; NULL = none */
     const struct gcd_suspects *suspects;
-    struct gcd_owner_fills fills; /* for a second dump that is dropped on the page */
+    struct gcd_owner_fills fills; /* for a second dump that is dropped on the page, */
+    struct html_limit {
+        const char *field; /* NULL = not known */
+        uint64_t number;
+    } limits[GCD_OWNER_FILLS_MAX]; /* and the limit in each owner */
     struct gcd_page_said said;    /* before the suspects, if the page compares dumps */
     /* [grown_count] of such a page: the suspects in their order; NULL = in their own */
     const struct gcd_page_growth *grown;

@@ -837,8 +837,11 @@ static void put_designs(struct page *p)
     json_put_close(&p->j, ']');
 }
 
+/* A name of a field is seldom longer. */
+#define LIMIT_NAME_MAX 100u
+
 /* One row per type: owner, it, owners, elements, the most in one, owners with as many, with nearly
- * as many. */
+ * as many; the field that limits each owner, and its value. */
 static void put_fills(struct page *p)
 {
     json_put_open(&p->j, "fills", '[');
@@ -852,6 +855,10 @@ static void put_fills(struct page *p)
         json_put_number(&p->j, NULL, f->most);
         json_put_number(&p->j, NULL, f->full);
         json_put_number(&p->j, NULL, f->nearly);
+        if (p->h->limits[i].field != NULL) {
+            json_put_text(&p->j, NULL, p->h->limits[i].field, LIMIT_NAME_MAX);
+            json_put_number(&p->j, NULL, p->h->limits[i].number);
+        }
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');

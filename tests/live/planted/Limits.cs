@@ -41,6 +41,34 @@ public sealed class LabelCache(int maxEntries, bool forgets)
     }
 }
 
+/// <summary>The last samples of each metric, which have come half way to their limit.</summary>
+public sealed class Metrics
+{
+    public static readonly Metrics Instance = new();
+    readonly Metric[] _all = Enumerable.Range(0, 200).Select(_ => new Metric(60)).ToArray();
+
+    public sealed record Sample(int Number, byte[] Values);
+
+    public sealed class Metric(int maxSamples)
+    {
+        readonly int _maxSamples = maxSamples;
+        readonly Queue<Sample> _samples = new();
+
+        public void Add(int i)
+        {
+            _samples.Enqueue(new Sample(i, new byte[700]));
+            if (_samples.Count > _maxSamples)
+                _samples.Dequeue();
+        }
+    }
+
+    public void Add(int i)
+    {
+        foreach (var metric in _all)
+            metric.Add(i);
+    }
+}
+
 /// <summary>The last measurements, in a ring.</summary>
 public sealed class Scale
 {
@@ -252,6 +280,7 @@ static class Limits
 {
     public static readonly (string, Program.Scenario)[] All =
     {
+        ("limit-metrics", () => Filled.Up(40, 50, Metrics.Instance.Add)),
         ("limit-recent", () => Filled.Up(3_000, 5_000, LabelCache.Instance.Add)),
         ("limit-ring", () => Filled.Up(6_000, 9_000, Scale.Instance.Add)),
         ("limit-memory-cache", () => Filled.Up(5_000, 900, PriceTags.Instance.Add)),

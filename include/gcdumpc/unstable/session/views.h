@@ -17,6 +17,7 @@
 #include <gcdumpc/unstable/keys.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/owner_fills.h>
 #include <gcdumpc/unstable/sites.h>
 #include <gcdumpc/unstable/text/quoted.h>
 #include <gcdumpc/unstable/suspect_checks.h>
@@ -39,6 +40,11 @@ GCD_MUST_CHECK gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_
  * secrets. */
 const char *gcd_session_limit(struct gcd_session *s, uint64_t address, uint64_t least,
                               uint64_t *ret);
+
+/* The field of each owner of F that limits what it has, and its value: all that are looked at must
+ * have the same, and the fullest nearly as many.  NULL = not known. */
+const char *gcd_session_owner_limit(struct gcd_session *s, const struct gcd_owner_fill *f,
+                                    uint64_t *ret);
 
 /* The sites by line and type, with the origins below; NULL = it has none. */
 GCD_MUST_CHECK gcd_status gcd_session_site_list(struct gcd_session *s,

@@ -11,7 +11,7 @@
  *            listens: boolean}} Come
  */
 // many: owners that are full, or trimmed and nearly.
-/** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean}} Limit */
+/** @typedef {{owners: number, most: number, many: number, before: number, trimmed: boolean, field?: string, limit?: number}} Limit */
 // equal: all owners have nearly as many; design: a note has what has come.
 /** @typedef {{limit: Limit | null, equal: Limit | null, design: import("./data.js").DesignRow | undefined}} Bounds */
 
@@ -179,12 +179,13 @@ export function comeIn(all, heaps, types, own) {
  */
 function fullness(was, is) {
   const [, , ownersBefore, elementsBefore, before, , nearlyBefore] = was;
-  const [, , owners, elements, most, full, nearly] = is;
+  const [, , owners, elements, most, full, nearly, field, limit] = is;
   const isFull = most <= before && full >= Math.floor(owners / FULL_OF);
   const each = elements / owners * (ownersBefore / elementsBefore) - 1;
   const trimmed = !isFull && most / before - 1 <= each / SMALL_PART && nearlyBefore >= Math.floor(ownersBefore / FULL_OF) &&
     nearly >= Math.floor(owners / FULL_OF) && most >= LEAST_TRIMMED;
-  return {owners, most, many: trimmed ? nearly : full, before, trimmed, isLimit: isFull || trimmed};
+  return isFull || trimmed ? {owners, most, many: trimmed ? nearly : full, before, trimmed, isLimit: true}
+    : {owners, most, many: full, before, trimmed, field, limit, isLimit: field !== undefined};
 }
 
 /**

@@ -88,7 +88,8 @@
 /**
  * How many objects of a type those of another one hold: owners that have any, their elements, the most in one, owners with as many, and with at
  * least three quarters.  Not in the newer part of a page of two dumps.
- * @typedef {[owner: number, element: number, owners: number, elements: number, most: number, full: number, nearly: number]} FillRow
+ * @typedef {[owner: number, element: number, owners: number, elements: number, most: number, full: number, nearly: number,
+ *             field?: string, limit?: number]} FillRow
  */
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
 

@@ -305,7 +305,7 @@ export function suspectHasGrown({place}, size, part, objects, complete) {
 
 /** @param {boolean} complete  the older dump */
 export function itGrew(complete) {
-  return complete ? "It grew between two dumps: a third one shows whether that goes on or ends at a limit."
+  return complete ? "It grew between two dumps: a third one shows whether that goes on or ends at a limit (gcdumpc diff)."
     : "The older dump is incomplete: what seems to have grown may be missing in it.";
 }
 
@@ -331,8 +331,8 @@ export function comeAdvice({owner, field, element, listens}, isDesign, equal) {
       "and never removes it.";
   return isDesign ? `That is a cache or a pool, which may still fill up to its limit. If it has none, l${look}`
     : equal === null ? `L${look}`
-    : `L${look} ${count(equal.many)} of ${count(equal.owners)} ${nameOf(owner)} have ${count(equal.most)} each: ` +
-      "if that is their limit, nothing is wrong.";
+    : `${count(equal.many)} of ${count(equal.owners)} ${nameOf(owner)} have ${count(equal.most)} each: ` +
+      `if that is their limit, nothing is wrong. Else l${look}`;
 }
 
 /** @param {string} said  how it has grown */
@@ -345,12 +345,19 @@ export function isLimited(come, advice) {
   return `${notGrown(true)} ${comeText(come)}. ${advice}`;
 }
 
-/** @param {import("./come.js").Come} come @param {import("./come.js").Limit} limit */
-export function filling(come, {owners, most, many, before, trimmed}) {
-  const limit = trimmed ? ` (before: ${count(before)}), and ${count(many)} have at least three quarters of that: they seem to be cut back to a ` +
+/** @param {import("./come.js").Limit} limit */
+function limitOf({many, before, trimmed, field, limit}) {
+  if (limit !== undefined) {
+    return `, and the limit of each is ${count(limit)} (${field}): they fill up to it.`;
+  }
+  return trimmed ? ` (before: ${count(before)}), and ${count(many)} have at least three quarters of that: they seem to be cut back to a ` +
     "limit. A third dump shows whether any gets more." : `, as before, and ${count(many)} have so many: they fill up to a limit.`;
-  return `${notGrown(true)} ${comeText(come)}. None of the ${count(owners)} ${nameOf(come.owner)} has more than ${count(most)} ` +
-         `${nameOf(come.element)}${limit}`;
+}
+
+/** @param {import("./come.js").Come} come @param {import("./come.js").Limit} limit */
+export function filling(come, limit) {
+  return `${notGrown(true)} ${comeText(come)}. None of the ${count(limit.owners)} ${nameOf(come.owner)} has more than ${count(limit.most)} ` +
+         `${nameOf(come.element)}${limitOf(limit)}`;
 }
 
 /** @param {boolean} complete  both dumps */
