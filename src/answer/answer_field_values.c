@@ -84,9 +84,7 @@ static void put_value(struct answer *a, const struct answer_of_heap *of,
         if (v->number.kind > GCD_NUMBER_REAL && !is_128(&v->number))
             answer_text(a, "kind", gcd_number_kind_name(&v->number));
     } else {
-        answer_format(a, "shown",
-                      v->kind == GCD_FIELD_STRUCT ? "(%s, whose parts are not read)" : "(%s)",
-                      kinds[v->kind]);
+        answer_format(a, "shown", "(%s)", kinds[v->kind]);
     }
 }
 

@@ -1,13 +1,17 @@
 /* The fields of one object with their values. */
 #include "answer/answers.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/image_numbers.h>
 #include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+
+#define ELEMENTS_MAX 100u /* of an array that are shown */
 
 static const struct answer_column columns[] = {
     FIELD("field", ANSWER_TEXT),    PEOPLE("shown", NULL, ANSWER_TEXT),
@@ -79,6 +83,19 @@ static void put_reference(const struct listing *w, uint64_t address)
     }
 }
 
+static void put_field(const struct listing *w, const struct gcd_image_field *f)
+{
+    char buf[GCD_NUMBER_BYTES];
+    if (!f->known)
+        put_plain(w->a, "unknown", "?");
+    else if (f->number.kind == GCD_NUMBER_REFERENCE)
+        put_reference(w, f->number.bits);
+    else if (f->number.kind == GCD_NUMBER_OTHER)
+        put_plain(w->a, gcd_number_kind_name(&f->number), gcd_number_text(&f->number, buf));
+    else
+        put_number(w->a, &f->number);
+}
+
 /* From the memory of the object. */
 static void list_memory(const struct listing *w, uint64_t address, uint32_t count)
 {
@@ -86,14 +103,29 @@ static void list_memory(const struct listing *w, uint64_t address, uint32_t coun
         struct gcd_image_field f = gcd_image_field(w->numbers, address, i);
         answer_row(w->a);
         answer_text(w->a, "field", f.name);
-        if (!f.known)
-            put_plain(w->a, "unknown", "?");
-        else if (f.number.kind == GCD_NUMBER_REFERENCE)
-            put_reference(w, f.number.bits);
-        else if (f.number.kind == GCD_NUMBER_OTHER)
-            put_plain(w->a, "struct", "{...}");
-        else
-            put_number(w->a, &f.number);
+        put_field(w, &f);
+    }
+}
+
+/* The structs in an array, the first of them. */
+static void list_elements(const struct listing *w, uint64_t address)
+{
+    struct gcd_image_elements all;
+    if (w->numbers == NULL || !gcd_image_elements(w->numbers, address, &all))
+        return;
+    uint64_t most = all.count < ELEMENTS_MAX ? all.count : ELEMENTS_MAX;
+    for (uint64_t index = 0; index < most; index++)
+        for (uint32_t i = 0; i < all.fields; i++) {
+            struct gcd_image_field f = gcd_image_element(w->numbers, address, index, i);
+            answer_row(w->a);
+            answer_format(w->a, "field", "[%" PRIu64 "]%s%s", index, f.name[0] != '\0' ? "." : "",
+                          f.name);
+            put_field(w, &f);
+        }
+    if (most < all.count) {
+        answer_row(w->a);
+        answer_text(w->a, "kind", "more");
+        answer_format(w->a, "shown", "(%s more elements)", GCD_DIGITS(all.count - most));
     }
 }
 
@@ -155,6 +187,7 @@ gcd_status answer_object_values(struct gcd_session *s, const struct gcd_context 
     if ((w.a = answer_new(NULL, &answer_object_values_shape)) == NULL)
         return gcd_fail_nomem(err, "listing values");
     gcd_status st = GCD_OK;
+    list_elements(&w, address);
     if (!list_boxed(&w, address) && count > 0)
         list_memory(&w, address, count);
     else if (answer_plain_rows(w.a) == 0 &&

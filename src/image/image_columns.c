@@ -38,8 +38,7 @@ static gcd_status enum_of(struct image_columns *c, uint32_t of, uint32_t *ret)
 
 static gcd_status add_column(struct image_columns *c, const struct image_place *p, bool boxed)
 {
-    struct value_column column = { .form = p->form,
-                                   .element = p->form == FORM_NUMBER ? p->element : 0 };
+    struct value_column column = { .form = p->form, .element = p->element };
     const char *name = p->name != NULL ? p->name : "";
     column.flags = (uint8_t)((boxed ? VALUE_BOXED : 0) | (p->value_at != 0 ? VALUE_NULLABLE : 0));
     gcd_status st = enum_of(c, p->form == FORM_NUMBER ? p->of : 0, &column.of);

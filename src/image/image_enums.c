@@ -142,23 +142,32 @@ static void make_index(struct image_enums *e)
         gcd_idmap_clear(&e->by_name);
 }
 
-uint32_t image_enum_find(struct image_enums *e, const char *name)
+bool image_enums_definition(struct image_enums *e, const char *name, uint64_t *ret_module,
+                            struct gcd_metadata **ret_m, uint32_t *ret_token)
 {
     struct gcd_error own = GCD_ERROR_INIT;
     const char *found;
-    uint32_t ret = 0;
     if (!e->indexed)
         make_index(e);
     uint32_t i = gcd_idmap_get(&e->by_name, hash_of(name));
     if (i == GCD_IDMAP_NONE || e->definitions[i].token == 0)
-        return 0;
-    uint64_t module = e->clr->modules[e->definitions[i].module].id;
-    struct gcd_metadata *m = image_modules_get(&e->modules, module);
-    if (m != NULL &&
-        gcd_metadata_reflection_name(m, e->definitions[i].token, &found, NULL, &own) == GCD_OK &&
-        strcmp(found, name) == 0) /* not only its hash */
-        ret = image_enum_add(e, module, m, e->definitions[i].token);
-    return ret;
+        return false;
+    *ret_module = e->clr->modules[e->definitions[i].module].id;
+    *ret_token = e->definitions[i].token;
+    *ret_m = image_modules_get(&e->modules, *ret_module);
+    return *ret_m != NULL &&
+           gcd_metadata_reflection_name(*ret_m, *ret_token, &found, NULL, &own) == GCD_OK &&
+           strcmp(found, name) == 0; /* not only its hash */
+}
+
+uint32_t image_enum_find(struct image_enums *e, const char *name)
+{
+    uint64_t module;
+    struct gcd_metadata *m;
+    uint32_t token;
+    return image_enums_definition(e, name, &module, &m, &token)
+               ? image_enum_add(e, module, m, token)
+               : 0;
 }
 
 /* ---- names of values ---- */

@@ -54,6 +54,11 @@ uint32_t image_enum_add(struct image_enums *e, uint64_t module, struct gcd_metad
  * single module has such a type. */
 uint32_t image_enum_find(struct image_enums *e, const char *name);
 
+/* The definition that NAME, as reflection spells it, means: only if a single module has such a
+ * type; until the next call, *RET_M has its metadata. */
+bool image_enums_definition(struct image_enums *e, const char *name, uint64_t *ret_module,
+                            struct gcd_metadata **ret_m, uint32_t *ret_token);
+
 /* The name of VALUE of enum NUMBER, "Read | Write" of flags; NULL = it has none. */
 const char *image_enum_name(struct image_enums *e, uint32_t number, uint64_t value);
 

@@ -3,8 +3,8 @@
  *
  * Where a field lies says its FieldDesc (vm/field.h), which is believed if its class, its token and
  * its kind agree with the metadata.  A field of an enum has the kind of a value type or of its
- * number.  The parts of a few structs of the core library lie alike in all versions; of others, and
- * of those of the program, nothing in an object says where they are.
+ * number.  The parts of a few structs of the core library lie alike in all versions.  Other structs
+ * have FieldDescs of their own, if the runtime has such a type that can be found: image_parts.c.
  */
 #include "image/image_numbers.h"
 
@@ -16,12 +16,16 @@
 #include "base/mem.h"
 #include "base/signature.h"
 #include "io/attached.h"
+#include "metadata/meta_members.h"
 #include "values/values.h"
 
-#define BASES_MAX  64u /* classes above a class */
-#define NAMES_MAX  (UINT64_C(16) << 20)
-#define NAME_BYTES 1024u /* of a field */
-#define CORE_NAME  "System.Private.CoreLib"
+#define BASES_MAX    64u /* classes above a class */
+#define NAMES_MAX    (UINT64_C(16) << 20)
+#define NAME_BYTES   1024u /* of a field */
+#define VECTOR_BASE  24u   /* bytes of an empty array */
+#define VECTOR_ITEMS 16u
+#define PARTS_DEEP   5u   /* structs in structs */
+#define PARTS_MAX    256u /* fields of structs in one type */
 
 /* The image of VIEW; NULL = there is none. */
 static struct heap_image *image_of(const struct gcd_values_view *view)
@@ -43,6 +47,7 @@ static gcd_status make(struct heap_image *h, const struct value_rows *rows, cons
     r->rows = h != NULL ? NULL : rows;
     gcd_idmap_init(&r->by_type, &r->alloc);
     gcd_idmap_init(&r->by_method, &r->alloc);
+    gcd_idmap_init(&r->by_generic, &r->alloc);
     gcd_textpool_init(&r->text, &r->alloc, NAMES_MAX);
     r->classes.clr = r->arguments.clr = h != NULL ? &h->clr : NULL;
     image_enums_init(&r->enums, &r->alloc, h != NULL ? &h->clr : NULL, &r->text);
@@ -91,7 +96,9 @@ void gcd_image_numbers_free(struct gcd_image_numbers *n)
     gcd_mem_free(&a, n->places, n->place_cap * sizeof *n->places);
     gcd_mem_free(&a, n->calls, n->call_cap * sizeof *n->calls);
     gcd_idmap_done(&n->by_type);
+    gcd_mem_free(&a, n->same_generic, n->generic_cap * sizeof *n->same_generic);
     gcd_idmap_done(&n->by_method);
+    gcd_idmap_done(&n->by_generic);
     gcd_textpool_done(&n->text);
     gcd_mem_free(&a, n, sizeof *n);
 }
@@ -106,6 +113,8 @@ static enum gcd_number_kind kind_of(uint32_t element)
         return GCD_NUMBER_CHAR;
     if (element == 12 || element == 13)
         return GCD_NUMBER_REAL;
+    if (element == ELEMENT_PTR || element == ELEMENT_FNPTR)
+        return GCD_NUMBER_POINTER;
     return element == ELEMENT_INTPTR || (element < 12 && element % 2 == 0) ? GCD_NUMBER_SIGNED
                                                                            : GCD_NUMBER_UNSIGNED;
 }
@@ -142,22 +151,6 @@ uint32_t image_place_bytes(const struct image_place *p, uint32_t *ret_alignment)
 
 /* ---- types of fields ---- */
 
-/* Is reference TOKEN of M to an assembly of the platform?  Those that define or forward its types
- * have such names. */
-static bool is_of_platform(struct gcd_metadata *m, uint32_t token)
-{
-    struct gcd_error own = GCD_ERROR_INIT;
-    const char *assembly;
-    return gcd_metadata_reference_assembly(m, token, &assembly, &own) == GCD_OK &&
-           (strcmp(assembly, "System") == 0 || strncmp(assembly, "System.", 7) == 0 ||
-            strcmp(assembly, "netstandard") == 0 || strcmp(assembly, "mscorlib") == 0);
-}
-
-static bool is_core(struct gcd_metadata *m)
-{
-    return strcmp(gcd_metadata_identity(m)->assembly_name, CORE_NAME) == 0;
-}
-
 /* What the metadata of a module say of a type. */
 struct named_type {
     uint64_t module;
@@ -187,7 +180,7 @@ static void set_form(struct gcd_image_numbers *n, const struct named_type *t, co
 {
     enum value_form form = struct_form(name);
     if (form != FORM_OTHER &&
-        (is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token))) {
+        (is_definition(t->token) ? image_is_core(t->m) : image_is_of_platform(t->m, t->token))) {
         p->form = (uint8_t)form;
         return;
     }
@@ -212,7 +205,7 @@ static void set_element(uint32_t element, struct image_place *p)
 static bool is_nullable(const struct named_type *t, const char *name)
 {
     return strcmp(name, "System.Nullable`1") == 0 &&
-           (is_definition(t->token) ? is_core(t->m) : is_of_platform(t->m, t->token));
+           (is_definition(t->token) ? image_is_core(t->m) : image_is_of_platform(t->m, t->token));
 }
 
 /* P is that of a nullable with a value of this form. */
@@ -221,32 +214,6 @@ static void make_nullable(struct image_place *p)
     uint32_t alignment;
     (void)image_place_bytes(p, &alignment);
     p->value_at = (uint8_t)alignment;
-}
-
-/* CorElementType of the primitive type NAME of the core library, 0 = it is none. */
-static uint32_t primitive_element(const char *name)
-{
-    static const struct {
-        const char *name;
-        uint8_t element;
-    } primitives[] = { { "Boolean", 2 },
-                       { "Char", 3 },
-                       { "SByte", 4 },
-                       { "Byte", 5 },
-                       { "Int16", 6 },
-                       { "UInt16", 7 },
-                       { "Int32", 8 },
-                       { "UInt32", 9 },
-                       { "Int64", 10 },
-                       { "UInt64", 11 },
-                       { "Single", 12 },
-                       { "Double", 13 },
-                       { "IntPtr", ELEMENT_INTPTR },
-                       { "UIntPtr", ELEMENT_UINTPTR } };
-    for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
-        if (strncmp(name, "System.", 7) == 0 && strcmp(name + 7, primitives[i].name) == 0)
-            return primitives[i].element;
-    return 0;
 }
 
 /* Of the type of METHOD TABLE itself, or of the value of a nullable: DEPTH 1. */
@@ -270,8 +237,8 @@ static void set_table(struct gcd_image_numbers *n, uint64_t table, unsigned dept
             set_table(n, c->args[t.args], 1, p);
             make_nullable(p);
         }
-    } else if (depth == 1 && is_core(m) && primitive_element(name) != 0) {
-        set_element(primitive_element(name), p);
+    } else if (depth == 1 && image_is_core(m) && image_primitive_element(name) != 0) {
+        set_element(image_primitive_element(name), p);
     } else {
         set_form(n, &of, name, p);
     }
@@ -319,11 +286,31 @@ static bool agrees(const struct gcd_instance_field *f, uint32_t element)
     return true;
 }
 
-/* The place of F, which class T declares, in objects of OBJECT_BYTES, but for its name; false: it
- * is not known. */
+/* A class, or a struct in it, whose fields are added. */
+struct part {
+    uint32_t type;  /* of clr.types */
+    uint32_t token; /* of the field that was added last */
+    uint32_t at;    /* where its fields begin in an object, */
+    uint32_t bytes; /* and how many bytes they have at most */
+    size_t prefix;  /* length of its name in the name of a field; 0 = the class */
+    size_t first;   /* its first place */
+};
+
+struct making {
+    struct gcd_image_numbers *n;
+    struct image_plan plan;
+    uint32_t object_bytes;
+    bool full;
+    struct part parts[PARTS_DEEP + 1];
+    unsigned depth;
+    uint32_t count; /* places in structs */
+    char name[2 * NAME_BYTES];
+};
+
+/* The place of F, which class T declares, in P, but for its name; false: it is not known. */
 static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t,
                            struct gcd_metadata *m, const struct gcd_instance_field *f,
-                           uint32_t object_bytes, struct image_place *ret)
+                           const struct part *part, struct image_place *ret)
 {
     struct clr *c = &n->image->clr;
     uint64_t desc = clr_field_desc(c, t->id, f->token);
@@ -347,62 +334,161 @@ static bool place_of_field(struct gcd_image_numbers *n, const struct clr_type *t
     /* an enum may have the kind of its number */
     if (p.form == FORM_NUMBER && element != ELEMENT_VALUETYPE && element != p.element)
         return false;
+    if (p.form == FORM_OTHER) {
+        p.element = f->element_type == ELEMENT_VAR ? (uint8_t)element : f->element_type;
+        p.of = p.value_at = 0;
+    }
     uint32_t offset = second & UINT32_C(0x7ffffff), alignment,
              bytes = image_place_bytes(&p, &alignment) + p.value_at;
-    p.offset = offset + 8; /* behind the method table */
-    /* the size of an object includes the word before it */
-    if (object_bytes < 16 + bytes || offset > object_bytes - 16 - bytes)
+    p.offset = part->at + offset;
+    if (part->bytes < bytes || offset > part->bytes - bytes)
         return false;
     *ret = p;
     return true;
 }
 
-struct making {
-    struct gcd_image_numbers *n;
-    struct image_plan plan;
-    uint32_t object_bytes;
-    bool full;
-};
+/* Adds P under the first N bytes of W->name. */
+static void add_place(struct making *w, const struct image_place *p, size_t n)
+{
+    struct gcd_image_numbers *to = w->n;
+    struct image_place named = *p;
+    if (to->place_count >= CLR_NONE ||
+        !gcd_vec_reserve(&to->alloc, &to->places, &to->place_cap, to->place_count + 1,
+                         sizeof *to->places, SIZE_MAX) ||
+        gcd_textpool_add(&to->text, w->name, n, &named.name) != GCD_OK) {
+        w->full = true;
+        return;
+    }
+    to->places[to->place_count++] = named;
+    w->plan.count++;
+    w->count += w->depth > 1;
+}
+
+/* The fields of TYPE come next: those of a class, or of a struct that is its field. */
+static void begin_part(struct making *w, uint32_t type, uint32_t at, uint32_t bytes, size_t prefix)
+{
+    w->parts[w->depth++] = (struct part){
+        .type = type, .at = at, .bytes = bytes, .prefix = prefix, .first = w->n->place_count
+    };
+}
+
+/* A struct without fields, or whose fields are not known, is a place itself. */
+static void end_part(struct making *w)
+{
+    const struct part *p = &w->parts[w->depth - 1];
+    const struct image_place whole = { .offset = p->at,
+                                       .form = FORM_OTHER,
+                                       .element = ELEMENT_VALUETYPE };
+    if (p->prefix > 0 && p->first == w->n->place_count)
+        add_place(w, &whole, p->prefix);
+    w->depth--;
+}
+
+/* Does P have one field for many: an array in its place?  M are its metadata. */
+static bool is_inline_array(const struct clr_type *t, struct gcd_metadata *m)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    uint32_t length;
+    const char *name;
+    return meta_inline_length(m, GCD_TOKEN_TYPE | t->token, &length, &own) != GCD_OK ||
+           length > 0 ||
+           gcd_metadata_reflection_name(m, GCD_TOKEN_TYPE | t->token, &name, NULL, &own) !=
+               GCD_OK ||
+           strstr(name, ">e__FixedBuffer") != NULL;
+}
+
+/* Goes into the struct at P, field TOKEN of class T with a name of N bytes, if its parts are known.
+ */
+static bool enter(struct making *w, const struct clr_type *t, uint32_t token, struct image_place *p,
+                  size_t n)
+{
+    struct clr *c = &w->n->image->clr;
+    const struct part *outer = &w->parts[w->depth - 1];
+    if (p->form != FORM_OTHER || p->element != ELEMENT_VALUETYPE || w->depth > PARTS_DEEP ||
+        w->count >= PARTS_MAX)
+        return false;
+    uint32_t type = image_part_type(w->n, t, token), end = outer->at + outer->bytes;
+    if (type == CLR_NONE || c->types[type].base_bytes < 16 || p->offset > end)
+        return false;
+    struct gcd_metadata *m = image_modules_get(&w->n->classes, c->types[type].module);
+    if (m == NULL)
+        return false;
+    if (is_inline_array(&c->types[type], m)) {
+        p->element = ELEMENT_ARRAY;
+        return false;
+    }
+    /* an enum in a generic type */
+    uint32_t bytes = c->types[type].base_bytes - 16, left = end - p->offset,
+             of = image_enum_add(&w->n->enums, c->types[type].module, m,
+                                 GCD_TOKEN_TYPE | c->types[type].token);
+    if (of != 0) {
+        uint32_t element = w->n->enums.items[of - 1].element;
+        if (value_number_bytes(element) <= left)
+            set_element(element, p);
+        p->of = p->form == FORM_NUMBER ? of : 0;
+        return false;
+    }
+    /* the size of a boxed one is rounded up */
+    begin_part(w, type, p->offset, bytes < left ? bytes : left, n);
+    return true;
+}
 
 /* Adds F, which class T declares. */
 static void add_field(struct making *w, const struct clr_type *t, struct gcd_metadata *m,
                       const struct gcd_instance_field *f)
 {
     struct gcd_image_numbers *n = w->n;
-    char name[NAME_BYTES + 1];
+    const struct part *part = &w->parts[w->depth - 1];
     struct image_place p;
-    size_t length = strlen(f->name);
-    bool wanted = n->field != NULL && strcmp(f->name, n->field) == 0;
-    if (length > NAME_BYTES)
+    size_t at = part->prefix, length = strlen(f->name);
+    uint32_t token = f->token;
+    if (length > NAME_BYTES || at + 1 + length >= sizeof w->name)
         return;
-    length = gcd_field_source_name(f->name, length, name); /* before other names are read */
-    name[length] = '\0';
-    wanted = wanted || (n->field != NULL && strcmp(name, n->field) == 0);
-    if (!place_of_field(n, t, m, f, w->object_bytes, &p))
+    bool wanted = n->field != NULL && at == 0 && strcmp(f->name, n->field) == 0;
+    if (at > 0)
+        w->name[at++] = '.';
+    at += gcd_field_source_name(f->name, length, w->name + at); /* before other names are read */
+    w->name[at] = '\0';
+    wanted = wanted || (n->field != NULL && strcmp(w->name, n->field) == 0);
+    if (!place_of_field(n, t, m, f, part, &p))
         p = (struct image_place){ .form = FORM_OTHER };
-    if (n->place_count >= CLR_NONE ||
-        !gcd_vec_reserve(&n->alloc, &n->places, &n->place_cap, n->place_count + 1,
-                         sizeof *n->places, SIZE_MAX) ||
-        gcd_textpool_add(&n->text, name, length, &p.name) != GCD_OK) {
-        w->full = true;
-        return;
+    size_t first = n->place_count;
+    bool parts = enter(w, t, token, &p, at);
+    if (!parts)
+        add_place(w, &p, at);
+    if (wanted && w->plan.wanted == CLR_NONE) { /* it hides those of the base classes */
+        w->plan.wanted = (uint32_t)first;
+        w->plan.wanted_parts = parts;
     }
-    if (wanted && w->plan.wanted == CLR_NONE) /* it hides those of the base classes */
-        w->plan.wanted = (uint32_t)n->place_count;
-    n->places[n->place_count++] = p;
-    w->plan.count++;
 }
 
-static void add_fields(struct making *w, const struct clr_type *t)
+/* Metadata are asked for again for each field: others may have taken their place. */
+static void add_next(struct making *w)
 {
-    struct gcd_instance_field f = { .token = 0 };
+    struct part *p = &w->parts[w->depth - 1];
+    struct clr_type t = w->n->image->clr.types[p->type]; /* more types may come */
+    struct gcd_instance_field f = { .token = p->token };
     struct gcd_error own = GCD_ERROR_INIT;
     struct gcd_metadata *m =
-        t->token != 0 && t->rank == 0 ? image_modules_get(&w->n->classes, t->module) : NULL;
-    w->plan.lacking = w->plan.lacking || m == NULL;
-    while (m != NULL && !w->full &&
-           gcd_metadata_next_field(m, GCD_TOKEN_TYPE | t->token, &f, &own) == GCD_OK)
-        add_field(w, t, m, &f);
+        t.token != 0 && t.rank == 0 ? image_modules_get(&w->n->classes, t.module) : NULL;
+    w->plan.lacking = w->plan.lacking || (m == NULL && w->depth == 1);
+    bool rest_left = w->depth == 1 || w->count < PARTS_MAX;
+    if (m == NULL || !rest_left ||
+        gcd_metadata_next_field(m, GCD_TOKEN_TYPE | t.token, &f, &own) != GCD_OK) {
+        end_part(w);
+        return;
+    }
+    p->token = f.token;
+    add_field(w, &t, m, &f);
+}
+
+/* Those of a class, or of an element of an array, from AT on. */
+static void add_fields(struct making *w, uint32_t type, uint32_t at, uint32_t bytes)
+{
+    begin_part(w, type, at, bytes, 0);
+    while (w->depth > 0 && !w->full)
+        add_next(w);
+    w->depth = 0;
 }
 
 /* Of objects that are boxed values of type T. */
@@ -417,7 +503,7 @@ static void find_boxed(struct making *w, const struct clr_type *t)
     struct named_type type = { t->module, m, GCD_TOKEN_TYPE | t->token };
     const char *name = name_of(n, &type);
     set_form(n, &type, name, &boxed); /* that of an enum or of a struct of the core library */
-    if (w->plan.count == 1 && is_core(m) && primitive_element(name) != 0)
+    if (w->plan.count == 1 && image_is_core(m) && image_primitive_element(name) != 0)
         boxed = n->places[w->plan.first];
     uint32_t alignment, bytes = image_place_bytes(&boxed, &alignment);
     boxed.offset = 8;
@@ -437,11 +523,38 @@ static void make_plan(struct making *w, uint64_t table)
         struct clr_type t = c->types[type]; /* more types may come */
         if (t.parent == 0)                  /* System.Object has no fields */
             return;
-        add_fields(w, &t);
+        /* behind the method table; the size of an object includes the word before it */
+        add_fields(w, type, 8, w->object_bytes < 16 ? 0 : w->object_bytes - 16);
         if (i == 0)
             find_boxed(w, &t);
         table = t.parent;
     }
+}
+
+/* Of an array whose elements are structs: what each of them has. */
+static void make_elements(struct making *w, const struct clr_type *t)
+{
+    struct clr *c = &w->n->image->clr;
+    struct image_place p = { .form = FORM_OTHER };
+    gcd_status st = GCD_OK;
+    uint32_t type = t->rank == 1 && t->base_bytes == VECTOR_BASE && !clr_is_type_desc(t->element)
+                        ? clr_type_of(c, t->element, &st)
+                        : CLR_NONE,
+             bytes = t->component_bytes;
+    if (type == CLR_NONE || !clr_is_value_type(&c->types[type]))
+        return;
+    set_table(w->n, t->element, 0, &p);
+    if (p.form == FORM_NUMBER && p.value_at == 0) /* also an enum */
+        return;
+    if (p.form != FORM_OTHER)
+        add_place(w, &p, 0);
+    else
+        add_fields(w, type, 0, bytes);
+    w->plan.element_bytes = bytes;
+    w->plan.element_fields = w->plan.count;
+    w->plan.count = 0;
+    w->plan.wanted = CLR_NONE;
+    w->plan.wanted_parts = false;
 }
 
 const struct image_plan *image_plan_of_table(struct gcd_image_numbers *n, uint64_t table)
@@ -459,8 +572,11 @@ const struct image_plan *image_plan_of_table(struct gcd_image_numbers *n, uint64
     struct making w = { .n = n,
                         .plan = { .first = (uint32_t)n->place_count, .wanted = CLR_NONE },
                         .object_bytes = c->types[type].base_bytes };
-    if (c->types[type].component_bytes == 0) /* arrays and strings have none */
+    const struct clr_type t = c->types[type]; /* more types may come */
+    if (t.component_bytes == 0)
         make_plan(&w, table);
+    else
+        make_elements(&w, &t);
     if (!gcd_idmap_put(&n->by_type, table, (uint32_t)n->plan_count))
         return NULL;
     n->plans[n->plan_count] = w.plan;
@@ -575,6 +691,11 @@ static gcd_status read_place(struct gcd_image_numbers *n, uint64_t address,
         return GCD_OK;
     }
     struct gcd_number x = { .bits = gcd_le64(bytes), .high = gcd_le64(bytes + 8) };
+    if (p->form == FORM_OTHER) {
+        *ret = (struct gcd_number){ .kind = GCD_NUMBER_OTHER,
+                                    .name = p->element == ELEMENT_ARRAY ? "(inline array)" : NULL };
+        return p->element != 0 ? GCD_OK : GCD_E_NOT_FOUND;
+    }
     if (p->form == FORM_NUMBER)
         read_number(n, p, image_place_bytes(p, &alignment), &x);
     else
@@ -588,6 +709,14 @@ static bool is_value(const struct image_place *p)
     return p->form != FORM_OTHER && p->form != FORM_REFERENCE;
 }
 
+/* The place of the field that is asked for; NULL = there is none, or it is a struct. */
+static const struct image_place *wanted_place(const struct gcd_image_numbers *n,
+                                              const struct image_plan *plan)
+{
+    bool known = plan != NULL && plan->wanted != CLR_NONE && !plan->wanted_parts;
+    return known ? &n->places[plan->wanted] : NULL;
+}
+
 gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
                                 enum gcd_number_kind *ret)
 {
@@ -599,7 +728,9 @@ gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
         return plan->lacking ? GCD_E_NOT_FOUND : GCD_END;
     const struct image_place *p = &n->places[plan->wanted];
     struct gcd_number x = { .kind = GCD_NUMBER_OTHER };
-    if (p->form == FORM_NUMBER)
+    if (plan->wanted_parts)
+        ;
+    else if (p->form == FORM_NUMBER)
         x.kind = kind_of(p->element);
     else
         read_struct((enum value_form)p->form, &x);
@@ -609,19 +740,17 @@ gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
 
 gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t address, struct gcd_number *ret)
 {
-    const struct image_plan *plan = image_plan_of(n, address);
-    if (plan == NULL || plan->wanted == CLR_NONE || !is_value(&n->places[plan->wanted]))
-        return GCD_END;
-    return read_place(n, address, &n->places[plan->wanted], ret);
+    const struct image_place *p = wanted_place(n, image_plan_of(n, address));
+    return p != NULL && is_value(p) ? read_place(n, address, p, ret) : GCD_END;
 }
 
 gcd_status gcd_image_reference(struct gcd_image_numbers *n, uint64_t address, uint64_t *ret)
 {
-    const struct image_plan *plan = image_plan_of(n, address);
+    const struct image_place *p = wanted_place(n, image_plan_of(n, address));
     struct gcd_number x;
-    if (plan == NULL || plan->wanted == CLR_NONE || n->places[plan->wanted].form != FORM_REFERENCE)
+    if (p == NULL || p->form != FORM_REFERENCE)
         return GCD_END;
-    gcd_status st = read_place(n, address, &n->places[plan->wanted], &x);
+    gcd_status st = read_place(n, address, p, &x);
     if (st == GCD_OK)
         *ret = x.bits;
     return st;
@@ -649,6 +778,31 @@ struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t add
     const struct image_place *p = &n->places[plan->first + i];
     f.name = p->name;
     f.known = read_place(n, address, p, &f.number) == GCD_OK;
+    return f;
+}
+
+bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
+                        struct gcd_image_elements *ret)
+{
+    const struct image_plan *plan = n->rows == NULL ? image_plan_of(n, address) : NULL;
+    if (plan == NULL || plan->element_fields == 0)
+        return false;
+    ret->count = image_u32(n->image->clr.image, address + 8);
+    ret->fields = plan->element_fields;
+    return true;
+}
+
+struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,
+                                         uint64_t index, uint32_t i)
+{
+    const struct image_plan *plan = n->rows == NULL ? image_plan_of(n, address) : NULL;
+    struct gcd_image_field f = { .name = "" };
+    if (plan == NULL || i >= plan->element_fields)
+        return f;
+    const struct image_place *p = &n->places[plan->first + i];
+    f.name = p->name;
+    f.known =
+        read_place(n, address + VECTOR_ITEMS + index * plan->element_bytes, p, &f.number) == GCD_OK;
     return f;
 }
 

@@ -16,7 +16,8 @@ struct image_place {
     uint32_t offset;  /* from the address of the object, or in its row */
     uint32_t of;      /* the enum + 1, 0 = of none */
     uint8_t form;
-    uint8_t element;  /* FORM_NUMBER: CorElementType, of an enum that of its number */
+    uint8_t element;  /* FORM_NUMBER: CorElementType, of an enum that of its number; FORM_OTHER:
+                         what is not read, 0 = its place is not known */
     uint8_t value_at; /* of a nullable: where its value is, behind the flag; 0 = it is none */
 };
 
@@ -24,7 +25,10 @@ struct image_place {
 struct image_plan {
     uint32_t first, count; /* places */
     uint32_t wanted;       /* the place of the field that is asked for; CLR_NONE: there is none */
+    bool wanted_parts;     /* that field is a struct, and WANTED the first of its parts */
     struct image_place boxed; /* of their value; FORM_OTHER: they are no boxed values */
+    uint32_t element_bytes;   /* of an array of structs; its places are those of an element, */
+    uint32_t element_fields;  /* so many, and COUNT is 0 */
     bool lacking;             /* there are no metadata of one of the classes */
 };
 
@@ -45,6 +49,11 @@ struct gcd_image_numbers {
     struct gcd_image_call *calls; /* [call_count] */
     size_t call_count, call_cap;
     struct image_enums enums;
+    bool has_instances;          /* clr_add_instances was called */
+    struct gcd_idmap by_generic; /* hash of a generic struct -> the last type of the image that is
+                                    an instance of it, */
+    uint32_t *same_generic;      /* [generic_count] and the next one before; CLR_NONE = none */
+    size_t generic_count, generic_cap;
     struct gcd_textpool text;
     /* of the class whose fields are read; of the arguments of its type meanwhile */
     struct image_modules classes, arguments;
@@ -64,6 +73,19 @@ uint32_t image_place_bytes(const struct image_place *p, uint32_t *ret_alignment)
  * they are not there. */
 bool image_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,
                       uint8_t ret[16], bool *ret_has_value);
+
+/* ---- image_parts.c ---- */
+
+/* The struct, of clr.types, that field TOKEN of type OWNER is, or one whose fields lie alike;
+ * CLR_NONE = it is none, or not known. */
+uint32_t image_part_type(struct gcd_image_numbers *n, const struct clr_type *owner, uint32_t token);
+/* Has M of the types of fields: the core library itself? */
+bool image_is_core(struct gcd_metadata *m);
+/* Is reference TOKEN of M to an assembly of the platform?  Those that define or forward its types
+ * have such names. */
+bool image_is_of_platform(struct gcd_metadata *m, uint32_t token);
+/* CorElementType of the primitive type NAME of the core library, 0 = it is none. */
+uint32_t image_primitive_element(const char *name);
 
 /* ---- recorded_numbers.c ---- */
 

@@ -230,10 +230,16 @@ static void put_real(const struct gcd_number *x, char *buf)
     (void)snprintf(buf, GCD_NUMBER_BYTES, "%s%s", negative ? "-" : "", huge ? "Infinity" : "");
     if (huge)
         return;
-    unsigned n = 1, most = real_digits(x->high);
-    do
+    unsigned most = real_digits(x->high);
+    for (unsigned n = 1; n <= most; n++) {
         (void)snprintf(text, sizeof text, "%.*e", (int)n - 1, d); /* "-1.25e-05" */
-    while (!reads_as(x, d, text) && ++n <= most);
+        if (reads_as(x, d, text))
+            break;
+        /* in the middle of two, the one farther from 0 may be the one: 0.01563 for the half 2^-6 */
+        (void)snprintf(text, sizeof text, "%.*e", (int)n - 1, d * (1 + 1e-12));
+        if (n < most && reads_as(x, d, text))
+            break;
+    }
     const char *p = text + negative, *exponent = strchr(text, 'e') + 1;
     unsigned count = 0;
     for (; *p != 'e'; p++)
@@ -300,6 +306,7 @@ const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTE
     case GCD_NUMBER_SIGNED:
         (void)snprintf(buf, GCD_NUMBER_BYTES, "%" PRId64, (int64_t)x->bits);
         return buf;
+    case GCD_NUMBER_POINTER:
     case GCD_NUMBER_REFERENCE:
         (void)snprintf(buf, GCD_NUMBER_BYTES, x->bits != 0 ? "0x%" PRIx64 : "null", x->bits);
         return buf;
@@ -331,6 +338,7 @@ const char *gcd_number_kind_name(const struct gcd_number *x)
         [GCD_NUMBER_DECIMAL] = "decimal",
         [GCD_NUMBER_INT128] = "integer",
         [GCD_NUMBER_UINT128] = "integer",
+        [GCD_NUMBER_POINTER] = "pointer",
         [GCD_NUMBER_NULL] = "null",
         [GCD_NUMBER_REFERENCE] = "object",
         [GCD_NUMBER_OTHER] = "struct",

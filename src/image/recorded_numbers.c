@@ -45,8 +45,12 @@ static void open_column(struct gcd_image_numbers *n, struct image_plan *plan,
         plan->boxed = p;
         return;
     }
-    if (n->field != NULL && plan->wanted == CLR_NONE && strcmp(c->name, n->field) == 0)
+    size_t length = n->field != NULL ? strlen(n->field) : 0;
+    if (length > 0 && plan->wanted == CLR_NONE && strncmp(c->name, n->field, length) == 0 &&
+        (c->name[length] == '\0' || c->name[length] == '.')) {
         plan->wanted = (uint32_t)n->place_count; /* it hides those of the base classes */
+        plan->wanted_parts = c->name[length] == '.';
+    }
     n->places[n->place_count++] = p;
     plan->count++;
 }

@@ -15,7 +15,8 @@ uint32_t value_number_bytes(uint32_t element)
 {
     static const uint8_t bytes[] = { [2] = 1, [3] = 2, [4] = 1,  [5] = 1,  [6] = 2,  [7] = 2,
                                      [8] = 4, [9] = 4, [10] = 8, [11] = 8, [12] = 4, [13] = 8 };
-    if (element == ELEMENT_INTPTR || element == ELEMENT_UINTPTR)
+    if (element == ELEMENT_INTPTR || element == ELEMENT_UINTPTR || element == ELEMENT_PTR ||
+        element == ELEMENT_FNPTR)
         return 8;
     return element < sizeof bytes ? bytes[element] : 0;
 }

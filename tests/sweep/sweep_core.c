@@ -114,6 +114,12 @@ static uint64_t fields(struct gcd_input *in, const struct gcd_graph *g, const st
                 sum = digest(digest(sum, text, strlen(text)), kind, strlen(kind));
             }
         }
+        struct gcd_image_elements all = { .count = 0 };
+        if (gcd_image_elements(numbers, address, &all))
+            for (uint32_t i = 0; i < all.fields; i++) {
+                struct gcd_image_field f = gcd_image_element(numbers, address, all.count / 2, i);
+                sum = digest(digest(sum, f.name, strlen(f.name)), &f.known, 1);
+            }
         if (gcd_image_boxed(numbers, address, &boxed) == GCD_OK)
             sum = digest(sum, &boxed.bits, 8);
         sum += gcd_image_hash_code(numbers, address);

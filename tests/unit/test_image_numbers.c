@@ -96,6 +96,7 @@ static void test_dates_and_the_like_as_texts(void **state)
         { GCD_NUMBER_REAL, UINT64_C(0x41cdcd6500000000), 4, "1E+09" },
         { GCD_NUMBER_REAL, UINT64_C(0x4170000000000000), 4, "16777216" },
         { GCD_NUMBER_REAL, UINT64_C(0x3fb9980000000000), 2, "0.1" },
+        { GCD_NUMBER_REAL, UINT64_C(0x3f90000000000000), 2, "0.01563" }, /* not 0.01562 */
         { GCD_NUMBER_REAL, UINT64_C(0x40effc0000000000), 2, "65500" },
         { GCD_NUMBER_REAL, UINT64_C(0x3e70000000000000), 2, "6E-08" },
         { GCD_NUMBER_REAL, UINT64_C(0xc0b0c00000000000), 2, "-4290" }, /* as near to -4292 */
@@ -108,6 +109,8 @@ static void test_dates_and_the_like_as_texts(void **state)
         { GCD_NUMBER_NULL, 0, 0, "null" },
         { GCD_NUMBER_REFERENCE, 0, 0, "null" },
         { GCD_NUMBER_REFERENCE, 4096, 0, "0x1000" },
+        { GCD_NUMBER_POINTER, 0, 0, "null" },
+        { GCD_NUMBER_POINTER, 4096, 0, "0x1000" },
         { GCD_NUMBER_OTHER, 0, 0, "{...}" },
     };
     char buf[GCD_NUMBER_BYTES];
@@ -132,6 +135,8 @@ static void test_kinds_have_names(void **state)
     assert_string_equal(gcd_number_kind_name(&x), "object");
     x.kind = GCD_NUMBER_OTHER;
     assert_string_equal(gcd_number_kind_name(&x), "struct");
+    x.kind = GCD_NUMBER_POINTER;
+    assert_string_equal(gcd_number_kind_name(&x), "pointer");
 }
 
 static void test_other_inputs_have_none(void **state)

@@ -5,6 +5,7 @@
 
 #include <gcdumpc/unstable/image_numbers.h>
 
+#include "base/signature.h"
 #include "values/values.h"
 
 #include "support/check.h"
@@ -335,6 +336,63 @@ static void fields_are_read_of_rows(void **state)
     values_free(copy);
 }
 
+/* An object {Place.X, Place.Y, at, Rest}: two numbers, a pointer, and what is not known. */
+static struct gcd_values *object_with_parts(void)
+{
+    static const struct {
+        const char *name;
+        struct value_column column;
+    } columns[] = { { "Place.X", { .form = FORM_NUMBER, .element = 8 } },
+                    { "Place.Y", { .form = FORM_NUMBER, .element = 8 } },
+                    { "at", { .form = FORM_NUMBER, .element = ELEMENT_PTR } },
+                    { "Rest", { .form = FORM_OTHER } } };
+    struct gcd_values *v = orders(0);
+    struct value_rows *r = v->rows;
+    uint8_t *row;
+    assert_int_equal(value_rows_add_type(r, 0x7f09), GCD_OK);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        assert_int_equal(value_rows_add_column(r, &columns[i].column, columns[i].name,
+                                               strlen(columns[i].name)),
+                         GCD_OK);
+    assert_int_equal(value_rows_add(r, (uint32_t)r->type_count - 1, 64, &row), GCD_OK);
+    memset(row, 0, 16);
+    row[0] = 3;
+    row[4] = 4;
+    row[9] = 16;
+    return v;
+}
+
+static void parts_of_structs_are_fields(void **state)
+{
+    (void)state;
+    struct gcd_values *v = object_with_parts(), *copy = copy_of(v, NULL);
+    struct gcd_values_view view = { .values = copy };
+    struct gcd_image_elements elements;
+    struct gcd_image_numbers *n;
+    enum gcd_number_kind kind;
+    struct gcd_number x;
+    char buf[GCD_NUMBER_BYTES];
+    assert_int_equal(gcd_image_numbers_new(&view, "Place.Y", NULL, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_image_number(n, 64, &x), GCD_OK);
+    assert_true(x.bits == 4);
+    x = gcd_image_field(n, 64, 2).number;
+    assert_string_equal(gcd_number_text(&x, buf), "0x1000");
+    assert_false(gcd_image_field(n, 64, 3).known);
+    assert_false(gcd_image_elements(n, 64, &elements));
+    gcd_image_numbers_free(n);
+    assert_int_equal(gcd_image_numbers_new(&view, "Place", NULL, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_image_number(n, 64, &x), GCD_END);
+    assert_int_equal(gcd_image_reference(n, 64, &x.bits), GCD_END);
+    assert_int_equal(gcd_image_field_kind(n, 0x7f09, &kind), GCD_OK);
+    assert_int_equal(kind, GCD_NUMBER_OTHER);
+    gcd_image_numbers_free(n);
+    assert_int_equal(gcd_image_numbers_new(&view, "Pla", NULL, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_image_field_kind(n, 0x7f09, &kind), GCD_END);
+    gcd_image_numbers_free(n);
+    values_free(v);
+    values_free(copy);
+}
+
 static void hashes_have_no_rows(void **state)
 {
     (void)state;
@@ -537,6 +595,7 @@ int main(void)
         cmocka_unit_test(a_damaged_part_is_refused),
         cmocka_unit_test(rows_are_kept_with_their_types),
         cmocka_unit_test(fields_are_read_of_rows),
+        cmocka_unit_test(parts_of_structs_are_fields),
         cmocka_unit_test(hashes_have_no_rows),
         cmocka_unit_test(impossible_rows_are_refused),
         cmocka_unit_test(too_many_rows_are_refused),

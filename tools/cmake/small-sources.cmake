@@ -28,10 +28,10 @@ set(GCDUMPC_SMALL_FILES
     fields/fields
     heap/heap_loss heap/heap_maps heap/heap_type
     image/core_container image/core_overlay image/direct image/image_columns image/image_enums
-    image/image_modules image/image_numbers image/number_text image/process_types
+    image/image_modules image/image_numbers image/image_parts image/number_text image/process_types
     image/recorded_numbers
     image/clr/clr_assemblies image/clr/clr_code_files image/clr/clr_facts image/clr/clr_frames
-    image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions image/clr/clr_roots
+    image/clr/clr_instances image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions image/clr/clr_roots
     image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics image/clr/clr_threads
     image/clr/clr_types
     image/space/elf_core image/space/process_hold_linux image/space/process_image_linux

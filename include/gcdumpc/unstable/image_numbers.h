@@ -41,9 +41,10 @@ enum gcd_number_kind {
     GCD_NUMBER_DECIMAL,          /* 96 bits, then a word with sign and scale */
     GCD_NUMBER_INT128,           /* BITS are the lower 64 bits */
     GCD_NUMBER_UINT128,
+    GCD_NUMBER_POINTER,   /* to something else than an object */
     GCD_NUMBER_NULL,      /* a nullable without value */
     GCD_NUMBER_REFERENCE, /* of gcd_image_field: the address of an object, 0 = null */
-    GCD_NUMBER_OTHER      /* of gcd_image_field: another value type */
+    GCD_NUMBER_OTHER      /* of gcd_image_field: a struct whose fields are not known */
 };
 
 struct gcd_number {
@@ -55,7 +56,8 @@ struct gcd_number {
 };
 
 /*
- * For the field with this name, as in the source ("State" for its backing field) or in the
+ * For the field with this name, as in the source ("State" for its backing field, "Place.X" in a
+ * struct) or in the
  * metadata (a recording has only the former), of objects of any type; FIELD NULL: for all fields.
  * The memory of VIEW, whose dump was opened, and its values must outlive the numbers; one thread at
  * a time.  GCD_END: there is neither a memory image nor are there such values; GCD_E_NOMEM.
@@ -74,7 +76,7 @@ GCD_MUST_CHECK gcd_status gcd_image_number(struct gcd_image_numbers *n, uint64_t
                                            struct gcd_number *ret);
 
 /* What the field is for objects with the method table TABLE: GCD_NUMBER_REFERENCE, GCD_NUMBER_OTHER
- * of a struct that is not read, or another kind, also of a nullable.  GCD_END: they have no such
+ * of a struct, or another kind, also of a nullable.  GCD_END: they have no such
  * field; GCD_E_NOT_FOUND: what they have is not known. */
 GCD_MUST_CHECK gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
                                                enum gcd_number_kind *ret);
@@ -99,10 +101,26 @@ struct gcd_image_field {
     bool known;       /* false: its memory is missing */
     struct gcd_number number;
 };
-/* All instance fields of the object at ADDRESS: those of its class in the order of the source, then
- * those of the base classes.  0: it has none, or what tells about them is not in the image. */
+/*
+ * All instance fields of the object at ADDRESS: those of its class in the order of the source, then
+ * those of the base classes.  A struct is its fields, "Place.X", also in structs in it, up to five
+ * of them and 256 fields of structs in a type.  0: it has none, or what tells about them is not in
+ * the image.
+ */
 uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address);
 struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i);
+
+/* The array of structs at ADDRESS. */
+struct gcd_image_elements {
+    uint64_t count;
+    uint32_t fields; /* of each */
+};
+/* False: it is none, or what tells about it is not in the image; recordings have none. */
+bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
+                        struct gcd_image_elements *ret);
+/* Field I of element INDEX; its name is "" where the whole struct is a value, as a date. */
+struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,
+                                         uint64_t index, uint32_t i);
 
 /*
  * The calls in the stack trace of an exception, an array at ADDRESS (its field "_stackTrace"), from
@@ -131,7 +149,7 @@ GCD_MUST_CHECK gcd_status gcd_dump_keep_numbers(struct gcd_dump *d, struct gcd_i
 #define GCD_NUMBER_BYTES 64u
 const char *gcd_number_text(const struct gcd_number *x, char buf[GCD_NUMBER_BYTES]);
 /* What X is, for programs: "bool", "char", "integer", "real", "enum", "datetime", "datetimeoffset",
- * "timespan", "date", "time", "guid", "decimal", "null", "object", "struct". */
+ * "timespan", "date", "time", "guid", "decimal", "null", "object", "struct", "pointer". */
 const char *gcd_number_kind_name(const struct gcd_number *x);
 
 #endif

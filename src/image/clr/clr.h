@@ -3,6 +3,7 @@
  *
  *     clr_runtime.c   finds the runtime, its version and what its collector publishes
  *     clr_types.c     method tables: sizes, references, what they are instances of
+ *     clr_instances.c  instances of generic types without objects
  *     clr_names.c     names of types and static fields, from the metadata in the image
  *     clr_regions.c   the memory of the heap
  *     clr_objects.c   objects and their references
@@ -57,6 +58,7 @@ struct clr_layout {
     uint32_t module_pe;          /* PEAssembly, if these two are 0 */
     uint32_t module_allocator;   /* LoaderAllocator; 0 = unknown */
     uint32_t module_types;       /* TypeDefToMethodTableMap */
+    uint32_t module_instances;   /* EETypeHashTable of generic types; 0 = unknown */
     uint32_t module_statics;     /* DomainLocalModule (8); 0: statics are beside the method table */
     uint32_t module_dynamic;     /* metadata of a dynamic assembly; 0 = unknown */
     uint32_t module_precompiled; /* ReadyToRunInfo */
@@ -93,6 +95,11 @@ struct clr_type {
     const char *raw_name, *outer; /* as the runtime names it; of a nested type its outer types */
     const char *noted;            /* gcd_type.events */
 };
+
+static inline bool clr_is_value_type(const struct clr_type *t)
+{
+    return (t->flags & UINT32_C(0x000c0000)) == UINT32_C(0x00040000);
+}
 
 struct clr_region {
     uint64_t start, end; /* of the objects; START is the first: gcd_sort_by_u64 */
@@ -302,6 +309,9 @@ uint64_t clr_type_desc_target(struct clr *c, uint64_t handle);
 uint64_t clr_table_of(struct clr *c, uint64_t handle);
 /* The class of a method table: module and token, without its kind; 0 = an array. */
 void clr_definition_of(struct clr *c, uint64_t table, uint64_t *ret_module, uint32_t *ret_token);
+/* clr_instances.c: adds the instances of generic types that the program has loaded.  GCD_E_NOMEM.
+ */
+gcd_status clr_add_instances(struct clr *c);
 /* Adds element types, type arguments and base types, of which there may be no objects. */
 gcd_status clr_complete_types(struct clr *c, struct gcd_error *err);
 

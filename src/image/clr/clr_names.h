@@ -37,7 +37,10 @@ struct clr_of_module {
     size_t type;
 };
 
-/* clr_statics.c: the FieldDesc of field TOKEN of a class, or of an instance of it; 0 = there is
+/* clr_statics.c: the method table of type RID of MODULE, of a generic one that of its definition; 0
+ * = the program has not used it. */
+uint64_t clr_table_of_definition(struct clr *c, uint64_t module, uint32_t rid);
+/* The FieldDesc of field TOKEN of a class, or of an instance of it; 0 = there is
  * none.  {table u64, token and flags u32, offset (27 bits) and CorElementType u32} */
 uint64_t clr_field_desc(struct clr *c, uint64_t table, uint32_t token);
 #define CLR_FIELD_BYTES  16u

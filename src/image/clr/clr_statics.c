@@ -34,10 +34,10 @@ enum {
 /* .NET 8: generic and collectible classes have a place of their own. */
 #define FLAG_DYNAMIC_STATICS_8 UINT32_C(0x00000006)
 
-/* The method table of type RID of a module: ModuleLookupMap {next, table, count, flags}. */
-static uint64_t table_of_type(struct clr *c, const struct clr_module *m, uint32_t rid)
+/* ModuleLookupMap {next, table, count, flags}. */
+uint64_t clr_table_of_definition(struct clr *c, uint64_t module, uint32_t rid)
 {
-    uint64_t map = m->id + c->layout.module_types;
+    uint64_t map = module + c->layout.module_types;
     for (unsigned i = 0; map != 0 && i < MAP_PARTS; i++) {
         uint32_t count = image_u32(c->image, map + 16);
         uint64_t flags = image_u64(c->image, map + 24);
@@ -187,7 +187,7 @@ gcd_status clr_static_fields(struct clr *c, const struct clr_module *module,
     while ((st = gcd_metadata_next_static(m, &f, &own)) == GCD_OK) {
         if (f.class_token != class_token) {
             class_token = f.class_token;
-            by.table = table_of_type(c, module, class_token & 0xffffff);
+            by.table = clr_table_of_definition(c, module->id, class_token & 0xffffff);
             by.name = NULL;
         }
         if (f.thread_static)

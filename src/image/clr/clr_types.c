@@ -41,8 +41,6 @@ enum {
 #define FLAG_INTERFACE         UINT32_C(0x000c0000)
 #define FLAG_ARRAY             UINT32_C(0x00080000)
 #define FLAG_SZ_ARRAY          UINT32_C(0x00020000)
-#define FLAG_CATEGORY          UINT32_C(0x000c0000)
-#define FLAG_VALUE_TYPE        UINT32_C(0x00040000)
 #define FLAG_GENERIC           UINT32_C(0x00000030)
 #define FLAG2_MODULE_8         UINT32_C(0x0010) /* .NET 8: the module has a slot of its own */
 
@@ -321,7 +319,7 @@ static uint8_t element_type(struct clr *c, const struct clr_type *t)
     bool known = c->layout.major >= 9 && image_read(c->image, class + CLASS_ELEMENT, &type, 1);
     if (known && type > 0 && type <= ELEMENT_SZARRAY)
         return type;
-    return (t->flags & FLAG_CATEGORY) == FLAG_VALUE_TYPE ? ELEMENT_VALUETYPE : ELEMENT_CLASS;
+    return clr_is_value_type(t) ? ELEMENT_VALUETYPE : ELEMENT_CLASS;
 }
 
 void clr_find_allocators(struct clr *c)

@@ -64,8 +64,6 @@ static void put_field(const struct values *v, const struct gcd_image_field *f)
         put_target(v, f->name, node);
     else if (reference)
         put_line(v, f->name, f->number.bits == 0 ? "null" : "?", false);
-    else if (f->known && f->number.kind == GCD_NUMBER_OTHER)
-        put_line(v, f->name, "{...}", false);
     else
         put_line(v, f->name, f->known ? gcd_number_text(&f->number, buf) : "?", false);
 }

@@ -48,6 +48,7 @@ bool field_row_integer(const struct field_row *r, int64_t *ret)
         return false;
     switch (x->kind) {
     case GCD_NUMBER_UNSIGNED:
+    case GCD_NUMBER_POINTER:
         *ret = (int64_t)x->bits;
         return x->bits <= INT64_MAX;
     case GCD_NUMBER_DATE_TIME:

@@ -17,6 +17,26 @@ struct Money
     public State Of;
 }
 
+struct Place
+{
+    public int X, Y;
+    public int Width { get; set; }
+}
+
+struct Route
+{
+    public Place From, To;
+    public string? Name;
+    public Either<Place> Last;
+}
+
+// An instance of it is no element, no argument, and in no box.
+struct Either<T>
+{
+    public T One;
+    public byte Which;
+}
+
 class Document
 {
     public DateTime Due;
@@ -68,7 +88,13 @@ sealed class Order : Document
     public TimeOnly? MaybeNoon;
     public Half? MaybeNarrow;
     public Int128? MaybeHuge;
-    public Money Total;                 // is not read
+    public Money Total;
+    public Route Route;
+    public KeyValuePair<string, Place> Pair;
+    public (int Left, Guid Right, State) Both;
+    public Either<DateTime> Either;
+    public Place? MaybePlace;
+    public Place[] Places = [];
     public string? Customer;
     public object? Tag;                 // a boxed value
     public Box<DateTime>? BoxedDue;
@@ -126,6 +152,9 @@ sealed class Order : Document
             MaybePrice = Some() ? Decimal(r) : null, MaybeDone = Some() ? Some() : null, MaybeDay = Some() ? DayOfWeek.Friday : null, MaybeNoon = Some() ? TimeOnly.FromDateTime(Date(r)) : null,
             Customer = Some() ? $"customer {id}" : null,
             Tag = r.Next(8) switch { 0 => id, 1 => State.Failed, 2 => Date(r), 3 => NewKey(r), 4 => Decimal(r), 5 => NewRights(r), 6 => 'x', _ => null },
+            Total = new() { Amount = Decimal(r), Of = State.Paid }, Pair = new($"key {id}", new() { X = id, Y = -id, Width = r.Next() }), Both = (id, NewKey(r), State.Failed),
+            Route = new() { From = new() { X = id }, To = new() { Y = id, Width = r.Next() }, Name = Some() ? $"route {id}" : null, Last = new() { One = new() { X = r.Next() }, Which = (byte)id } },
+            Either = new() { One = Date(r), Which = 7 }, MaybePlace = Some() ? new Place { X = r.Next(), Y = id } : null, Places = [new() { X = id, Y = r.Next() }, new() { X = -id }],
             BoxedDue = new(Date(r)), BoxedState = new(State.Paid), BoxedInt = new(id), BoxedKey = new(NewKey(r)),
         };
     }
@@ -152,17 +181,38 @@ sealed class Order : Document
         };
     }
 
+    static readonly System.Reflection.BindingFlags s_all = System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.Public | System.Reflection.BindingFlags.NonPublic;
+
+    static bool IsStruct(object value) => value.GetType() is { IsValueType: true, IsPrimitive: false, IsEnum: false } && value is not (IFormattable or Guid or DateTimeOffset) || value is System.Runtime.CompilerServices.ITuple;
+
+    // The parts of a struct, "Outer.Inner".
+    static void Print(TextWriter to, string name, object? value)
+    {
+        if (value == null || !IsStruct(value))
+        {
+            to.Write($"\t{name}={Text(value)}");
+            return;
+        }
+        foreach (var field in value.GetType().GetFields(s_all))
+            Print(to, $"{name}.{(field.Name.StartsWith('<') ? field.Name[1..field.Name.IndexOf('>')] : field.Name)}", field.GetValue(value));
+    }
+
     // One line for each: the number, and for each field its name and value.
     public void Print(TextWriter to, int number)
     {
         to.Write(number);
-        foreach (var field in typeof(Order).GetFields(System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.Public | System.Reflection.BindingFlags.NonPublic))
+        foreach (var field in typeof(Order).GetFields(s_all))
         {
             var value = field.GetValue(this);
             var name = field.Name.StartsWith('<') ? field.Name[1..field.Name.IndexOf('>')] : field.Name;
             var content = value?.GetType().GetField("Content");
-            if (value is not (Order or Money))
-                to.Write($"\t{name}={Text(content != null ? content.GetValue(value) : value)}");
+            if (field.FieldType == typeof(Place?))
+            {
+                to.Write($"\t{name}.hasValue={Text(value != null)}");
+                Print(to, name + ".value", value ?? default(Place));
+            }
+            else if (value is not (Order or Place[]))
+                Print(to, name, content != null ? content.GetValue(value) : value);
         }
         to.WriteLine();
     }

@@ -25,6 +25,7 @@ sealed class Pair(int id)
     public readonly long Twice = 2L * id + 1;
     public readonly Guid Key = new(id, 1, 2, 3, 4, 5, 6, 7, (byte)id, (byte)(id >> 8), (byte)(id >> 16));
     public readonly decimal? Price = id % 2 == 0 ? null : id / 100m;
+    public readonly (int, string) Both = (-id, $"pair-{id % 997}-" + new string((char)('a' + id % 26), id % 40));
     public readonly byte[] Mark = new byte[id % 997];        // the last, so that a pair with one is whole
 }
 

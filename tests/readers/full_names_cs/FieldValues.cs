@@ -16,13 +16,27 @@ namespace FullNames;
 sealed class FieldValues(IDataReader memory, TextWriter output)
 {
     readonly byte[] _bytes = new byte[16];
+    ulong _object;
 
     public void Print(ClrHeap heap)
     {
         foreach (ClrObject o in heap.EnumerateObjects())
             if (o.Type is { IsFree: false, IsArray: false, IsString: false } type && !o.IsBoxedValue)
+            {
+                _object = o.Address;
                 foreach (ClrInstanceField f in type.Fields)
-                    output.WriteLine($"{o.Address}\t{f.Name}\t{Text(f, f.GetAddress(o.Address, false), () => f.ReadStruct(o.Address, false))}");
+                    Print(f, o.Address, false, f.Name ?? "", 0);
+            }
+    }
+
+    /// A struct is its parts, "Outer/Inner".
+    void Print(ClrInstanceField f, ulong address, bool interior, string path, int depth)
+    {
+        string text = Text(f, f.GetAddress(address, interior), () => f.ReadStruct(address, interior));
+        output.WriteLine($"{_object}\t{path}\t{text}");
+        if (text.StartsWith("other\t", StringComparison.Ordinal) && f.Type is { IsValueType: true } type && depth < 5)
+            foreach (ClrInstanceField part in type.Fields)
+                Print(part, f.GetAddress(address, interior), true, $"{path}/{part.Name}", depth + 1);
     }
 
     string Text(ClrInstanceField f, ulong address, Func<ClrValueType> whole)
