@@ -93,6 +93,8 @@ struct cli_dump_args {
     uint64_t process; /* by its PID, or by its name: */
     const char *process_name;
     bool with_dead; /* of a core file */
+    /* not an option: a core file is not mapped, because the program goes on if others cut it */
+    bool unmapped;
 };
 
 #define CLI_LABELS_MAX  32

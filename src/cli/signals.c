@@ -66,6 +66,26 @@ static void remove_temporary(char *path)
     (void)rmdir(path);
 }
 
+/* Ends the program at once, with temporary files removed. */
+static void end_now(enum cli_exit e)
+{
+    for (int i = 0; i < CLI_SLOTS; i++)
+        if (temporary_set[i])
+            remove_temporary(temporary[i]);
+    if (before_end != NULL)
+        before_end();
+    _exit(e);
+}
+
+/* A mapped file became shorter, or its disk failed: what was read is not there. */
+static void on_bus(int sig)
+{
+    static const char text[] = "gcdumpc: a file was cut while it was read, or its disk failed\n";
+    (void)sig;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    end_now(CLI_FAILED);
+}
+
 /*
  * The first signal asks politely: the work in hand is given up, temporary files are removed, a
  * session in the target is stopped. A second signal ends the program at once.
@@ -76,12 +96,7 @@ static void on_signal(int sig)
         first_signal = sig;
     if (!atomic_exchange(&cli_canceled, true) || opening)
         return;
-    for (int i = 0; i < CLI_SLOTS; i++)
-        if (temporary_set[i])
-            remove_temporary(temporary[i]);
-    if (before_end != NULL)
-        before_end();
-    _exit(CLI_INTERRUPTED);
+    end_now(CLI_INTERRUPTED);
 }
 
 int cli_signal(void)
@@ -125,6 +140,8 @@ void cli_set_signals(void)
             old.sa_handler != SIG_IGN) /* nohup stays nohup */
             (void)sigaction(stop[i], &a, NULL);
     }
+    a.sa_handler = on_bus;
+    (void)sigaction(SIGBUS, &a, NULL);
     /* a closed pipe becomes a write error, after which files are still removed */
     a.sa_handler = SIG_IGN;
     (void)sigaction(SIGPIPE, &a, NULL);

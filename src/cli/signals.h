@@ -1,5 +1,6 @@
 /*
- * Signals cancel the work; a second one removes temporary files and ends the program.
+ * Signals cancel the work; a second one removes temporary files and ends the program, and so does
+ * the loss of a mapped file (SIGBUS).
  */
 #ifndef GCD_CLI_SIGNALS_H
 #define GCD_CLI_SIGNALS_H

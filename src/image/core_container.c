@@ -120,6 +120,8 @@ static gcd_status prepare(struct heap_image *h, struct gcd_input *in, struct gcd
     h->opened = true;
     GCD_TRY(image_init(&h->image, in, &h->alloc, err));
     GCD_TRY(elf_core_read(&h->image, err));
+    if (h->options.map)
+        image_map(&h->image);
     GCD_TRY(open_heap(h, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
     GCD_TRY(clr_find_roots(&h->clr, err));

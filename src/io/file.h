@@ -34,6 +34,11 @@ gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error
 gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n,
                             struct gcd_error *err);
 
+/* The first N bytes of a file as memory, until gcd_file_unmap; NULL = the system refuses.  SIGBUS
+ * if the file becomes shorter. */
+const uint8_t *gcd_file_map(int fd, size_t n);
+void gcd_file_unmap(const uint8_t *at, size_t n);
+
 /* Up to N bytes from the current position of a stream; waits for the first of them, or until
  * *CANCEL (may be NULL). */
 gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n,

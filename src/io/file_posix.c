@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -106,6 +107,17 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
         return gcd_fail_os(err, errno, "cannot read");
     *ret_n = (size_t)got;
     return GCD_OK;
+}
+
+const uint8_t *gcd_file_map(int fd, size_t n)
+{
+    void *at = mmap(NULL, n, PROT_READ, MAP_SHARED, fd, 0);
+    return at != MAP_FAILED ? at : NULL;
+}
+
+void gcd_file_unmap(const uint8_t *at, size_t n)
+{
+    (void)munmap((void *)(uintptr_t)at, n);
 }
 
 gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n,

@@ -1,4 +1,5 @@
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/io/input_bytes.h>
 #include <gcdumpc/unstable/io/input_parts.h>
 #include <gcdumpc/unstable/spool.h>
 
@@ -36,6 +37,8 @@ struct input_file {
     int fd;
     uint64_t base;
     int origin_fd; /* FD is a seekable copy of this file, -1 = none */
+    const uint8_t *map; /* [map_bytes] of FD; NULL = it is not mapped */
+    size_t map_bytes;
 };
 
 struct input_stream {
@@ -309,6 +312,8 @@ static int release_kind(struct gcd_input *in)
     case INPUT_MEMORY:
         return -1;
     case INPUT_FILE:
+        if (in->file.map != NULL)
+            gcd_file_unmap(in->file.map, in->file.map_bytes);
         if (in->file.origin_fd >= 0)
             close_if_open(in->file.fd);
         return in->file.origin_fd >= 0 ? in->file.origin_fd : in->file.fd;
@@ -795,6 +800,22 @@ gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size
     }
     *ret_n = done;
     return GCD_OK;
+}
+
+const uint8_t *gcd_input_bytes(struct gcd_input *in, size_t *ret_n)
+{
+    uint64_t base = in->kind == INPUT_FILE ? in->file.base : 0;
+    if (in->size == 0 || in->size > SIZE_MAX - base)
+        return NULL;
+    *ret_n = (size_t)in->size;
+    if (in->kind != INPUT_FILE)
+        return memory_of(in);
+    struct input_file *f = &in->file;
+    if (f->map == NULL) {
+        f->map_bytes = (size_t)(base + in->size);
+        f->map = gcd_file_map(f->fd, f->map_bytes);
+    }
+    return f->map != NULL ? f->map + base : NULL;
 }
 
 uint64_t gcd_reader_position(const struct gcd_reader *r)

@@ -1,5 +1,6 @@
 """Ctrl-C and similar signals: exit status 130 within two seconds, nothing left behind, an existing output unchanged."""
 import fcntl
+import gzip
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import time
 
 from cli_support import CliTest, big_trace, main, small_trace, trace, trace_bytes
 
+CORE = os.path.join(os.path.dirname(os.path.dirname(trace("net10-core"))), "net10-core", "heap.core.gz")
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PROMPT = 60                      # seconds; a fraction of one, except on a busy machine
 TEMPORARY = re.compile(r"\.old(\.gz)?\.\d+-\d+\.gcdumpc-tmp")
@@ -204,6 +206,34 @@ class WhileWriting(SignalTest):
         self.done("convert", "in", "-o", "old")
         self.assertTrue(self.get("old").startswith(b"a 2 shop "))
         self.assertEqual(self.temporary(), [])
+
+    def test_a_core_that_is_cut(self):
+        """Cut while it is mapped: a message and status 1, no crash and nothing left; or it was read before."""
+        with gzip.open(CORE) as f:
+            data = f.read()
+        codes = []
+        while codes.count(1) == 0 and len(codes) < 20:
+            self.put("core", data)
+            process = self.start("convert", "core", "-o", "old")
+            while process.poll() is None and not self.maps(process, "core"):
+                pass
+            os.truncate(self.path("core"), 4096)
+            run = self.finish(process)
+            codes.append(run.code)
+            os.remove(self.path("core"))
+            if run.code == 1:
+                self.assertEqual(run.err, b"gcdumpc: a file was cut while it was read, or its disk failed\n")
+                self.unchanged()
+            self.before = self.folder()
+        self.assertLessEqual(set(codes), {0, 1, 3})
+        self.assertIn(1, codes)
+
+    def maps(self, process, name):
+        try:
+            with open(f"/proc/{process.pid}/maps", encoding="utf-8") as f:
+                return f"/{name}\n" in f.read()
+        except OSError:
+            return False
 
     def test_standard_output_that_nobody_reads(self):
         for number in STOPS:

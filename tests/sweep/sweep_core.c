@@ -4,6 +4,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async_values.h>
+#include <gcdumpc/unstable/image.h>
 #include <gcdumpc/unstable/image_numbers.h>
 
 #include "support/expected.h"
@@ -172,6 +173,7 @@ static void show(FILE *to, unsigned number)
     struct gcd_graph *g = NULL;
     struct failalloc f;
     struct run r;
+    const struct gcd_image_options mapped = { .map = true }; /* the run before reads pages */
     failalloc_init(&f);
     run_trace(hurt, whole_bytes,
               &(struct run_options){ .alloc = &f.alloc, .input = true, .no_gclog = true }, &r);
@@ -188,6 +190,7 @@ static void show(FILE *to, unsigned number)
     if (ok &&
         gcd_input_from_memory(hurt, whole_bytes, &(struct gcd_input_options){ .context = context },
                               &in, &err) == GCD_OK &&
+        gcd_input_set_image(in, &mapped, &err) == GCD_OK &&
         gcd_dump_open(in, &(struct gcd_dump_options){ .context = context }, &dump, &err) ==
             GCD_OK &&
         gcd_graph_from_dump(dump, &(struct gcd_graph_options){ .context = context }, &g, &err) ==

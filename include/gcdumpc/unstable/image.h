@@ -26,6 +26,9 @@ struct gcd_image_options {
     /* a dump can have these values (gcd_dump_options.values), of strings and of arrays of numbers;
      * GCD_VALUES_NONE: none */
     struct gcd_values_options values;
+    /* a core file is mapped, which is faster: for programs that handle SIGBUS, which ends them if
+     * others cut the file meanwhile, or its disk fails */
+    bool map;
 };
 
 /* For all dumps and traces of IN, which must not have been opened yet.  Has no effect on other

@@ -230,7 +230,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     struct gcd_image_options image = {
         .with_dead = args->dump.with_dead,
         .files = how->files,
-        .values = { .kind = values, .max_string = (uint32_t)args->dump.max_string }
+        .values = { .kind = values, .max_string = (uint32_t)args->dump.max_string },
+        .map = !args->dump.unmapped,
     };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;

@@ -113,6 +113,7 @@ static struct mcp_heap *new_heap(const char *file, const struct cli_args *args)
     *h->args = *args;
     /* a recording must not lead to files outside the root */
     h->args->modules.folders_only = true;
+    h->args->dump.unmapped = true;
     return h;
 }
 

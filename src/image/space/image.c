@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/io/input_bytes.h>
 #include <gcdumpc/unstable/process_reader.h>
 
 #include "base/cur.h"
@@ -153,6 +154,33 @@ void image_expect(struct image *m, enum image_order order)
     m->page_count = pages[order].count;
 }
 
+void image_map(struct image *m)
+{
+    m->map = gcd_input_bytes(m->in, &m->map_bytes);
+}
+
+/* Finds the segment with ADDRESS in the mapping; false = there is none. */
+static bool find_near(struct image *m, uint64_t address)
+{
+    const struct image_segment *s = m->map != NULL ? segment_at(m, address) : NULL;
+    if (s == NULL || s->off > m->map_bytes || s->bytes > m->map_bytes - s->off)
+        return false;
+    m->near.start = s->start;
+    m->near.bytes = s->bytes;
+    m->near.at = m->map + s->off;
+    return true;
+}
+
+/* The memory at ADDRESS as far as its segment has it: *RET_N bytes; NULL = it is not mapped. */
+static const uint8_t *mapped_at(struct image *m, uint64_t address, size_t *ret_n)
+{
+    if (address - m->near.start >= m->near.bytes && !find_near(m, address))
+        return NULL;
+    uint64_t skip = address - m->near.start;
+    *ret_n = (size_t)(m->near.bytes - skip);
+    return m->near.at + skip;
+}
+
 /* The page with ADDRESS, and how many of its bytes there are. */
 static const uint8_t *page_at(struct image *m, uint64_t address, size_t *ret_n)
 {
@@ -171,7 +199,10 @@ static const uint8_t *page_at(struct image *m, uint64_t address, size_t *ret_n)
 const uint8_t *image_view(struct image *m, uint64_t address, size_t *ret_n)
 {
     size_t have, skip = image_skip(m, address);
-    const uint8_t *p = page_at(m, address, &have);
+    const uint8_t *p = mapped_at(m, address, ret_n);
+    if (p != NULL)
+        return p;
+    p = page_at(m, address, &have);
     *ret_n = have > skip ? have - skip : 0;
     return p + skip;
 }
@@ -181,7 +212,11 @@ bool image_read(struct image *m, uint64_t address, void *ret, size_t n)
     uint8_t *to = ret;
     while (n > 0) {
         size_t have, skip = image_skip(m, address), page = (size_t)1 << m->page_shift;
-        const uint8_t *p = page_at(m, address, &have);
+        const uint8_t *p = mapped_at(m, address, &have);
+        if (p != NULL)
+            skip = 0, page = have;
+        else
+            p = page_at(m, address, &have);
         size_t part = page - skip < n ? page - skip : n;
         if (have < skip + part) {
             /* a page that the image has only in its later part: rare, so not cached */

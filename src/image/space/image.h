@@ -75,6 +75,12 @@ struct image {
     uint32_t signal;          /* that ended the process; 0 = none */
     const char *command_line; /* at most 80 bytes; "" = unknown */
     uint64_t cut_off;    /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
+    const uint8_t *map;  /* [map_bytes] of IN; NULL: it is read, into the pages */
+    size_t map_bytes;
+    struct { /* the mapped segment that was used last; no BYTES: none was */
+        uint64_t start, bytes;
+        const uint8_t *at;
+    } near;
     uint8_t *pages;      /* [IMAGE_CACHE_BYTES] */
     unsigned page_shift; /* their size */
     uint32_t page_count; /* in use, a power of two */
@@ -87,6 +93,8 @@ struct image {
 
 gcd_status image_init(struct image *m, struct gcd_input *in, const struct gcd_alloc *alloc,
                       struct gcd_error *err);
+/* Reads the segments through a mapping of IN, if the system allows it (gcd_input_bytes). */
+void image_map(struct image *m);
 void image_done(struct image *m);
 
 /* Memory without a segment comes from there, after image_order_overlays, which also forgets the
@@ -119,9 +127,12 @@ static inline size_t image_skip(const struct image *m, uint64_t address)
     return (size_t)address & (((size_t)1 << m->page_shift) - 1);
 }
 
-/* The N bytes at ADDRESS if a page in the cache has them; else NULL. */
+/* The N bytes at ADDRESS if the last segment or a page in the cache has them; else NULL. */
 static inline const uint8_t *image_cached(const struct image *m, uint64_t address, size_t n)
 {
+    uint64_t in_segment = address - m->near.start;
+    if (in_segment < m->near.bytes && m->near.bytes - in_segment >= n)
+        return m->near.at + in_segment;
     uint64_t number = address >> m->page_shift;
     size_t slot = (size_t)number & (m->page_count - 1), skip = image_skip(m, address);
     return m->page[slot].number == number + 1 && m->page[slot].bytes >= skip + n
@@ -143,8 +154,8 @@ static inline uint32_t image_u32(struct image *m, uint64_t address)
     return p != NULL ? gcd_le32(p) : image_far_u32(m, address);
 }
 uint16_t image_u16(struct image *m, uint64_t address);
-/* The memory at ADDRESS as far as one page has it: *RET_N bytes, until memory is read again; 0: the
- * image lacks it, or its page begins in a gap. */
+/* The memory at ADDRESS as far as one page or segment has it: *RET_N bytes, until memory is read
+ * again; 0: the image lacks it, or its page begins in a gap. */
 const uint8_t *image_view(struct image *m, uint64_t address, size_t *ret_n);
 
 /* UTF-16 text up to its terminator as UTF-8; *RET is "" if it is missing, damaged or longer than
