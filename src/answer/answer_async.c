@@ -251,7 +251,7 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
     const struct gcd_origins *origins;
     struct gcd_async_jam jam;
     bool found;
-    GCD_TRY(gcd_session_async(s, call, &async, err));
+    GCD_TRY(gcd_session_waits(s, call, &async, err));
     GCD_TRY(gcd_session_origins(s, call, &origins, err));
     GCD_TRY(gcd_async_find_jam(async, origins, &jam, &found, err));
     struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);

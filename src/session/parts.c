@@ -211,6 +211,12 @@ static gcd_status make_async(struct gcd_session *s, const struct gcd_context *c,
     return gcd_async_new(s->graph, c, &s->async, err);
 }
 
+static gcd_status make_waits(struct gcd_session *s, const struct gcd_context *c,
+                             struct gcd_error *err)
+{
+    return gcd_async_waits_new(s->graph, c, &s->waits, err);
+}
+
 gcd_status session_merge(const struct gcd_session *s, const struct gcd_merged_tree_options *options,
                          struct gcd_merged_tree **ret, struct gcd_error *err)
 {
@@ -325,6 +331,7 @@ static gcd_status (*const makers[PARTS])(struct gcd_session *, const struct gcd_
     [PART_SUSPECTS] = make_suspects,
     [PART_LARGEST] = make_largest,
     [PART_ASYNC] = make_async,
+    [PART_WAITS] = make_waits,
     [PART_TREE] = make_tree,
     [PART_DEPTHS] = make_depths,
     [PART_OF_TYPE] = make_of_type,
@@ -358,6 +365,7 @@ void session_drop(struct gcd_session *s)
     node_lists_done(&s->dominated, a);
     node_lists_done(&s->of_type, a);
     gcd_merged_tree_free(s->tree);
+    gcd_async_free(s->waits);
     gcd_async_free(s->async);
     gcd_suspects_free(s->largest);
     gcd_suspects_free(s->suspects);

@@ -223,6 +223,14 @@ gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *ca
     return GCD_OK;
 }
 
+gcd_status gcd_session_waits(struct gcd_session *s, const struct gcd_context *call,
+                             const struct gcd_async **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_WAITS), call, err));
+    *ret = s->waits;
+    return GCD_OK;
+}
+
 gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_context *call,
                                         const struct gcd_suspects **ret, struct gcd_error *err)
 {

@@ -24,6 +24,7 @@ enum session_part {
     PART_SUSPECTS,
     PART_LARGEST,
     PART_ASYNC,
+    PART_WAITS,
     PART_TREE,
     PART_DEPTHS,
     PART_OF_TYPE,
@@ -62,7 +63,7 @@ struct gcd_session {
     uint64_t *by_type; /* [type_count + 1] */
     struct gcd_root_sets root_sets;
     struct gcd_suspects *suspects, *largest; /* LARGEST: may be NULL */
-    struct gcd_async *async;
+    struct gcd_async *async, *waits;
     struct gcd_merged_tree *tree;
     struct node_lists of_type, dominated, referrers;
     uint32_t *slots;                 /* [referrers.count] */

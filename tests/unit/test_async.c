@@ -522,10 +522,10 @@ static void where_many_calls_wait(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_graph *g = jam(rows[i].n, rows[i].delay);
-        struct gcd_async *a = find(g, NULL);
+        struct gcd_async *a = find(g, NULL), *waits;
         struct gcd_origins *o;
-        struct gcd_async_jam found;
-        bool is_found;
+        struct gcd_async_jam found, again;
+        bool is_found, is_again;
         size_t n;
         assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
         assert_int_equal(gcd_async_find_jam(a, o, &found, &is_found, &err), GCD_OK);
@@ -536,6 +536,12 @@ static void where_many_calls_wait(void **state)
             assert_string_equal(frames[found.method].name, "Shop.Rpc.Call");
             assert_string_equal(frames[found.waits_for].name, "TaskCompletionSource");
         }
+        assert_int_equal(gcd_async_waits_new(g, NULL, &waits, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(waits, o, &again, &is_again, &err), GCD_OK);
+        assert_true(is_again == is_found && again.method == found.method &&
+                    again.waits_for == found.waits_for && again.stacks == found.stacks);
+        assert_true(gcd_async_totals(a).bytes > 0 && gcd_async_totals(waits).bytes == 0);
+        gcd_async_free(waits);
         gcd_origins_free(o);
         gcd_async_free(a);
         gcd_graph_free(g);

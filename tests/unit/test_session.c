@@ -233,6 +233,8 @@ static gcd_status ask(struct gcd_session *s, const struct gcd_context *call, uns
     case 7:
         if ((st = gcd_session_async(s, call, &async, e)) == GCD_OK)
             add(text, "async", gcd_async_totals(async).operations, gcd_async_totals(async).stacks);
+        if (st == GCD_OK && (st = gcd_session_waits(s, call, &async, e)) == GCD_OK)
+            add(text, "waits", gcd_async_totals(async).stacks, gcd_async_totals(async).bytes);
         break;
     case 8:
         if ((st = gcd_session_dominator_tree(s, call, &tree, e)) == GCD_OK) {

@@ -109,8 +109,8 @@ static gcd_status run(struct gcd_async *r, struct async *w, struct gcd_error *er
     return sort_stacks(r, err);
 }
 
-gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context,
-                         struct gcd_async **ret, struct gcd_error *err)
+static gcd_status make(const struct gcd_graph *g, const struct gcd_context *context, bool bytes,
+                       struct gcd_async **ret, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc alloc = gcd_alloc_or_default(context->alloc);
@@ -123,6 +123,7 @@ gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *co
                        .context = context,
                        .alloc = alloc,
                        .texts = &r->texts,
+                       .wants_bytes = bytes,
                        .nodes = gcd_graph_node_count(g) };
     gcd_status st = run(r, &w, err);
     work_done(&w);
@@ -131,6 +132,18 @@ gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *co
     else
         gcd_async_free(r);
     return st;
+}
+
+gcd_status gcd_async_new(const struct gcd_graph *g, const struct gcd_context *context,
+                         struct gcd_async **ret, struct gcd_error *err)
+{
+    return make(g, context, true, ret, err);
+}
+
+gcd_status gcd_async_waits_new(const struct gcd_graph *g, const struct gcd_context *context,
+                               struct gcd_async **ret, struct gcd_error *err)
+{
+    return make(g, context, false, ret, err);
 }
 
 void gcd_async_free(struct gcd_async *a)

@@ -115,6 +115,7 @@ struct async {
     struct gcd_alloc alloc;
     struct gcd_textpool *texts; /* of the result */
     uint32_t nodes;
+    bool wants_bytes; /* of what operations keep alive; else they are 0 */
 
     struct gcd_names *names;
     uint8_t *types;     /* [type_count] enum async_type */

@@ -111,7 +111,7 @@ gcd_status async_bytes(struct async *a, struct gcd_error *err)
 {
     struct walk w = { .live = { .alloc = a->alloc }, .a = a };
     a->bytes = gcd_mem_new_array(&a->alloc, a->op_count + 1, sizeof *a->bytes);
-    if (a->op_count == 0 && a->bytes != NULL)
+    if ((a->op_count == 0 || !a->wants_bytes) && a->bytes != NULL)
         return GCD_OK;
     gcd_status st = a->bytes != NULL && init(&w)
                         ? walk(&w, a->bytes, err)

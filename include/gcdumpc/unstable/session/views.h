@@ -58,6 +58,9 @@ GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struc
 /* [gcd_async_new] */
 GCD_MUST_CHECK gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call,
                                             const struct gcd_async **ret, struct gcd_error *err);
+/* [gcd_async_waits_new] */
+GCD_MUST_CHECK gcd_status gcd_session_waits(struct gcd_session *s, const struct gcd_context *call,
+                                            const struct gcd_async **ret, struct gcd_error *err);
 /* [gcd_suspects_new] With other thresholds than those of the session; the caller frees them before
  * the session. */
 GCD_MUST_CHECK gcd_status gcd_session_suspects_from(struct gcd_session *s,
