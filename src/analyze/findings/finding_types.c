@@ -181,6 +181,7 @@ struct search {
     uint32_t nodes[WHO_NODES];
     bool exclusive[WHO_NODES]; /* only the first node keeps it alive */
     size_t n;
+    uint64_t seen; /* a bit for each of NODES, some for several */
     /* types: of the program's first exclusive object, of its first other one, of the first object
      * of others */
     uint32_t who, shared, first;
@@ -188,22 +189,25 @@ struct search {
     uint64_t heaviest_bytes;
 };
 
+static uint64_t seen_bit(uint32_t node)
+{
+    return UINT64_C(1) << node % 64;
+}
+
+/* The number of NODE among those of the search; S->n = it is not there. */
+static size_t number_of(const struct search *s, uint32_t node)
+{
+    size_t i = (s->seen & seen_bit(node)) != 0 ? 0 : s->n;
+    while (i < s->n && s->nodes[i] != node)
+        i++;
+    return i;
+}
+
 /* Does only the object where the search began keep NODE alive? */
 static bool is_exclusive(const struct search *s, uint32_t node)
 {
-    uint32_t up = gcd_dominators_parent(s->f->w->d, node);
-    for (size_t i = 0; i < s->n; i++)
-        if (s->nodes[i] == up)
-            return s->exclusive[i];
-    return false;
-}
-
-static bool is_known(const struct search *s, uint32_t node)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->nodes[i] == node)
-            return true;
-    return false;
+    size_t up = number_of(s, gcd_dominators_parent(s->f->w->d, node));
+    return up < s->n && s->exclusive[up];
 }
 
 /* Does an object of TYPE have a link to the object where the search began only because both belong
@@ -229,7 +233,7 @@ static void meet(struct search *s, size_t at, uint32_t node)
 {
     uint32_t type = gcd_graph_node_type(s->f->w->g, node);
     bool own = (s->f->traits[type] & FINDING_OWN) != 0, exclusive;
-    if (is_known(s, node) || (s->f->traits[type] & s->without) != 0)
+    if (number_of(s, node) < s->n || (s->f->traits[type] & s->without) != 0)
         return;
     exclusive = is_exclusive(s, node);
     if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) &&
@@ -249,6 +253,7 @@ static void meet(struct search *s, size_t at, uint32_t node)
     if (!own && s->first == GCD_TYPE_NONE && (s->f->types[type].flags & GCD_TYPE_DELEGATE) == 0)
         s->first = type;
     if (!own) {
+        s->seen |= seen_bit(node);
         s->nodes[s->n] = node;
         s->exclusive[s->n++] = exclusive;
     }
@@ -262,6 +267,7 @@ static struct search search_from(const struct findings *f, uint32_t node, bool w
                         .nodes = { node },
                         .exclusive = { true },
                         .n = 1,
+                        .seen = seen_bit(node),
                         .who = GCD_TYPE_NONE,
                         .shared = GCD_TYPE_NONE,
                         .first = GCD_TYPE_NONE,

@@ -110,13 +110,14 @@ static gcd_status add_part(struct search *s, struct candidate *c, uint32_t who, 
 /* The number of the rule that counts NODE; NOBODY = no rule. */
 static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
-    uint8_t i = f->rule[gcd_graph_node_type(f->w->g, node)];
-    *ret = (struct finding_member){ .node = GCD_NODE_NONE,
-                                    .type = gcd_graph_node_type(f->w->g, node),
-                                    .list = GCD_NODE_NONE,
-                                    .objects = 1 };
-    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE ||
-        !rules[i - 1]->look(f, node, ret))
+    uint32_t type = gcd_graph_node_type(f->w->g, node);
+    uint8_t i = f->rule[type];
+    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE)
+        return NOBODY;
+    *ret = (struct finding_member){
+        .node = GCD_NODE_NONE, .type = type, .list = GCD_NODE_NONE, .objects = 1
+    };
+    if (!rules[i - 1]->look(f, node, ret))
         return NOBODY;
     uint32_t number = i - 1u;
     while (ret->rule != NULL &&
