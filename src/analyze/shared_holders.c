@@ -52,6 +52,13 @@ struct gcd_shared {
     size_t count, room;
 };
 
+/* What a reference asks of its target: together, because targets lie everywhere. */
+struct target {
+    uint32_t place; /* in the preorder */
+    uint32_t via;   /* the last holder before it on its path */
+    uint32_t set;
+};
+
 struct search {
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
@@ -62,9 +69,7 @@ struct search {
     const struct gcd_preorder *order;
     struct gcd_preorder *own_order;
     uint32_t nodes;
-    uint32_t *place; /* [nodes] in the preorder */
-    uint32_t *via;   /* [nodes] the last holder before it on its path */
-    uint32_t *sets;  /* [nodes] */
+    struct target *targets; /* [nodes] */
     struct gcd_shared_holder *holders;
     size_t holder_count, holder_room;
     struct gcd_idmap holder_of; /* by class and field, or root */
@@ -129,7 +134,7 @@ static size_t holders_of(const struct search *w, uint32_t set, uint32_t ret[GCD_
 
 static gcd_status add_to(struct search *w, uint32_t node, uint32_t holder, struct gcd_error *err)
 {
-    uint32_t in[GCD_SHARED_HOLDERS + 1], *set = &w->sets[node];
+    uint32_t in[GCD_SHARED_HOLDERS + 1], *set = &w->targets[node].set;
     if (*set == SET_MANY)
         return GCD_OK;
     size_t n = holders_of(w, *set, in);
@@ -156,8 +161,8 @@ static gcd_status add_to(struct search *w, uint32_t node, uint32_t holder, struc
 /* Is FROM in the subtree of NODE? */
 static bool is_within(const struct search *w, uint32_t from, uint32_t node)
 {
-    uint32_t first = w->place[node];
-    return w->place[from] - first < w->order->objects[first].below;
+    uint32_t first = w->targets[node].place, place = w->targets[from].place;
+    return place >= first && place - first < w->order->objects[first].below;
 }
 
 /* HOLDER leads to TO, the object after FROM on its path or not. */
@@ -166,8 +171,9 @@ static gcd_status add_reference(struct search *w, uint32_t from, uint32_t to, ui
 {
     if (holder == NOBODY)
         return GCD_OK;
-    if (gcd_paths_parent(w->paths, to) == from && w->via[to] == NOBODY)
-        w->via[to] = holder;
+    struct target *t = &w->targets[to];
+    if (t->via == NOBODY && gcd_paths_parent(w->paths, to) == from)
+        t->via = holder;
     if (w->holders[holder].type == gcd_graph_node_type(w->g, to) || is_within(w, from, to))
         return GCD_OK;
     return add_to(w, to, holder, err);
@@ -175,7 +181,7 @@ static gcd_status add_reference(struct search *w, uint32_t from, uint32_t to, ui
 
 static gcd_status visit(struct search *w, uint32_t node, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(w->g, node), to, holder = w->via[node];
+    uint32_t type = gcd_graph_node_type(w->g, node), to, holder = w->targets[node].via;
     bool holds = w->of->types[type] != 0;
     size_t fields;
     (void)gcd_graph_node_edges(w->g, node, &fields);
@@ -198,8 +204,8 @@ static gcd_status visit_roots(struct search *w, struct gcd_error *err)
             continue;
         struct gcd_shared_holder model = { GCD_TYPE_NONE, GCD_SLOT_NONE, node, i };
         GCD_TRY(find_holder(w, &model, &holder, err));
-        if (gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT && w->via[node] == NOBODY)
-            w->via[node] = holder;
+        if (gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT && w->targets[node].via == NOBODY)
+            w->targets[node].via = holder;
         GCD_TRY(add_to(w, node, holder, err));
     }
     return GCD_OK;
@@ -261,7 +267,7 @@ static gcd_status add_up(struct search *w, struct gcd_error *err)
 {
     uint32_t in[GCD_SHARED_HOLDERS];
     for (uint32_t i = 0; i < w->order->count; i++) {
-        uint32_t set = w->sets[w->order->objects[i].node];
+        uint32_t set = w->targets[w->order->objects[i].node].set;
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->of->context.cancel, err));
         if (set != SET_NONE && set != SET_MANY && holders_of(w, set, in) > 1)
@@ -334,20 +340,19 @@ static gcd_status run(struct search *w, struct gcd_shared *ret, struct gcd_error
 {
     if (!live_edges_init(&w->live, w->g, &w->alloc))
         return gcd_fail_nomem(err, DOING);
-    w->place = gcd_mem_new_uncleared(&w->alloc, w->nodes, sizeof *w->place);
-    w->via = gcd_mem_new_uncleared(&w->alloc, w->nodes, sizeof *w->via);
-    w->sets = gcd_mem_new_array(&w->alloc, w->nodes, sizeof *w->sets);
+    w->targets = gcd_mem_new_uncleared(&w->alloc, w->nodes, sizeof *w->targets);
     w->all = gcd_mem_new_array(&w->alloc, 1, sizeof *w->all); /* SET_NONE */
     w->set_count = w->set_room = w->all != NULL;
-    if (w->place == NULL || w->via == NULL || w->sets == NULL || w->all == NULL)
+    if (w->targets == NULL || w->all == NULL)
         return gcd_fail_nomem(err, DOING);
-    memset(w->via, 0xff, w->nodes * sizeof *w->via);
+    for (uint32_t node = 0; node < w->nodes; node++)
+        w->targets[node] = (struct target){ .place = 0, .via = NOBODY, .set = SET_NONE };
     if (w->order == NULL) {
         GCD_TRY(gcd_preorder_new(w->g, w->d, &w->of->context, &w->own_order, err));
         w->order = w->own_order;
     }
     for (uint32_t i = 0; i < w->order->count; i++)
-        w->place[w->order->objects[i].node] = i;
+        w->targets[w->order->objects[i].node].place = i;
     GCD_TRY(visit_all(w, err));
     GCD_TRY(add_up(w, err));
     return make_rows(w, ret, err);
@@ -360,9 +365,7 @@ static void done(struct search *w)
     gcd_idmap_done(&w->tally_of);
     live_edges_done(&w->live);
     gcd_preorder_free(w->own_order);
-    gcd_mem_free(&w->alloc, w->place, w->nodes * sizeof *w->place);
-    gcd_mem_free(&w->alloc, w->via, w->nodes * sizeof *w->via);
-    gcd_mem_free(&w->alloc, w->sets, w->nodes * sizeof *w->sets);
+    gcd_mem_free(&w->alloc, w->targets, w->nodes * sizeof *w->targets);
     gcd_mem_free(&w->alloc, w->holders, w->holder_room * sizeof *w->holders);
     gcd_mem_free(&w->alloc, w->all, w->set_room * sizeof *w->all);
     gcd_mem_free(&w->alloc, w->rows, w->row_room * sizeof *w->rows);
