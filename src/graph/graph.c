@@ -5,6 +5,7 @@
 
 #include <gcdumpc/unstable/graph/graph_memory.h>
 #include <gcdumpc/unstable/graph/graph_places.h>
+#include <gcdumpc/unstable/graph/graph_types.h>
 
 #include "base/mem.h"
 
@@ -69,6 +70,11 @@ uint32_t gcd_graph_node_count(const struct gcd_graph *g)
 uint32_t gcd_graph_node_type(const struct gcd_graph *g, uint32_t node)
 {
     return graph_type(g, node);
+}
+
+struct gcd_graph_types gcd_graph_types(const struct gcd_graph *g)
+{
+    return (struct gcd_graph_types){ g->type_low, g->type_high };
 }
 
 static uint64_t big_size(const struct gcd_graph *g, uint32_t node)

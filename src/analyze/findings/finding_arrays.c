@@ -21,7 +21,7 @@ static bool holds_only_strings(const struct findings *f, uint32_t node)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (strcmp(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, "System.String") != 0)
+        if (strcmp(f->types[suspects_type_of(f->w, edges[i])].name, "System.String") != 0)
             return false;
     return n > 0;
 }
@@ -31,8 +31,7 @@ static bool holds_arrays(const struct findings *f, uint32_t node)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (edges[i] != node &&
-            gcd_graph_node_type(f->w->g, edges[i]) == gcd_graph_node_type(f->w->g, node))
+        if (edges[i] != node && suspects_type_of(f->w, edges[i]) == suspects_type_of(f->w, node))
             return true;
     return false;
 }

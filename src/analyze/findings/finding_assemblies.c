@@ -72,8 +72,7 @@ static void find_copies(struct assemblies *a)
 
 static bool is_allocator(const struct assemblies *a, uint32_t node)
 {
-    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, LOADER_ALLOCATOR) ==
-           0;
+    return strcmp(a->summary->types[suspects_type_of(a->w, node)].name, LOADER_ALLOCATOR) == 0;
 }
 
 /* Is NODE the Assembly object of an assembly in a collectible context? */
@@ -81,8 +80,8 @@ static bool is_assembly(const struct assemblies *a, uint32_t node)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(a->w->g, node, &n);
-    return strcmp(a->summary->types[gcd_graph_node_type(a->w->g, node)].name, ASSEMBLY) == 0 &&
-           n > 0 && is_allocator(a, edges[0]);
+    return strcmp(a->summary->types[suspects_type_of(a->w, node)].name, ASSEMBLY) == 0 && n > 0 &&
+           is_allocator(a, edges[0]);
 }
 
 /* The first reference of an object of a collectible context is to its LoaderAllocator. */
@@ -111,10 +110,10 @@ static gcd_status look_at_objects(struct assemblies *a, struct gcd_error *err)
     for (uint32_t i = 0; i < a->count; i++)
         a->items[i].bytes = bytes[i];
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t type = gcd_graph_node_type(w->g, node), class = a->of_type[type];
+        uint32_t type = suspects_type_of(w, node), class = a->of_type[type];
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+        if (suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
         if (class != GCD_CLASS_NONE)
             add_object(a, &a->items[class], node);
@@ -145,8 +144,8 @@ static gcd_status own_nodes(struct assemblies *a, uint32_t number, struct gcd_er
 {
     struct suspects_work *w = a->w;
     for (uint32_t node = 0; node < w->nodes; node++)
-        if (a->of_type[gcd_graph_node_type(w->g, node)] == number &&
-            gcd_dominators_parent(w->d, node) != GCD_NODE_NONE)
+        if (a->of_type[suspects_type_of(w, node)] == number &&
+            suspects_parent(w, node) != GCD_NODE_NONE)
             GCD_TRY(suspects_own(w, node, err));
     return GCD_OK;
 }
@@ -167,7 +166,7 @@ static gcd_status add(struct assemblies *a, uint32_t number, struct gcd_error *e
         return GCD_OK;
     if (large)
         replace(a, number);
-    uint32_t type = node != GCD_NODE_NONE ? gcd_graph_node_type(w->g, node) : GCD_TYPE_NONE;
+    uint32_t type = node != GCD_NODE_NONE ? suspects_type_of(w, node) : GCD_TYPE_NONE;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, node, type, &x, err));
     x->pub.overlaps = !it->replaces;
     x->pub.objects = it->objects;
@@ -198,8 +197,8 @@ static gcd_status add_contexts(struct assemblies *a, struct gcd_error *err)
         others -= a->items[i].copies < others ? a->items[i].copies : others;
     if (others < FINDING_CONTEXTS || w->o->only_large)
         return GCD_OK;
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, a->allocator,
-                         gcd_graph_node_type(w->g, a->allocator), &x, err));
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_ASSEMBLIES, a->allocator, suspects_type_of(w, a->allocator),
+                         &x, err));
     x->pub.overlaps = true;
     x->pub.objects = others;
     x->collectible = true;

@@ -22,14 +22,14 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     for (size_t i = 0; i < n; i++)
         neighbours += edges[i] != node && findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION);
     if (neighbours < (f->all ? 1 : ENDS) ||
-        !findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[0])].name,
-                           "System.Threading.", "Registrations"))
+        !findings_is_named(f->types[suspects_type_of(f->w, edges[0])].name, "System.Threading.",
+                           "Registrations"))
         return false;
     ret->group = ret->node = edges[0];
     edges = gcd_graph_node_edges(f->w->g, edges[0], &n);
     for (size_t i = 0; i < n && ret->node == ret->group; i++)
-        if (strstr(f->types[gcd_graph_node_type(f->w->g, edges[i])].name,
-                   "CancellationTokenSource") != NULL &&
+        if (strstr(f->types[suspects_type_of(f->w, edges[i])].name, "CancellationTokenSource") !=
+                NULL &&
             !findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION))
             ret->node = edges[i];
     return true;

@@ -20,10 +20,9 @@ static uint32_t map_of(const struct suspects_work *w, uint32_t node)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (gcd_text_begins(
-                gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, edges[i])].name,
-                THREADING "AsyncLocalValueMap") &&
-            gcd_dominators_parent(w->d, edges[i]) == node)
+        if (gcd_text_begins(gcd_graph_summary(w->g)->types[suspects_type_of(w, edges[i])].name,
+                            THREADING "AsyncLocalValueMap") &&
+            suspects_parent(w, edges[i]) == node)
             return edges[i];
     return GCD_NODE_NONE;
 }
@@ -44,7 +43,7 @@ static uint32_t value_of(const struct findings *f, uint32_t node)
     for (size_t i = 0; i < n && bytes == 0; i++)
         if (gcd_dominators_retained(f->w->d, edges[i]) > most) {
             most = gcd_dominators_retained(f->w->d, edges[i]);
-            type = gcd_graph_node_type(f->w->g, edges[i]);
+            type = suspects_type_of(f->w, edges[i]);
         }
     return type;
 }
@@ -66,7 +65,7 @@ static size_t variable_of(const struct suspects_work *w, uint32_t node)
     size_t n = 0;
     const uint32_t *edges = map != GCD_NODE_NONE ? gcd_graph_node_edges(w->g, map, &n) : NULL;
     for (size_t i = 0; i < n; i++) {
-        const char *name = gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, edges[i])].name;
+        const char *name = gcd_graph_summary(w->g)->types[suspects_type_of(w, edges[i])].name;
         if (gcd_text_begins(name, THREADING "AsyncLocal`1") &&
             gcd_paths_parent(w->paths, edges[i]) == GCD_NODE_ROOT &&
             suspects_is_own_static(w, gcd_paths_root(w->paths, edges[i])))

@@ -57,7 +57,7 @@ static bool is_pooled(const struct suspects_work *w, const uint64_t *pools, uint
     for (unsigned i = 0; i < NEAR && node < GCD_NODE_ROOT; i++) {
         if (bits_get(pools, node))
             return true;
-        node = gcd_dominators_parent(w->d, node);
+        node = suspects_parent(w, node);
     }
     return false;
 }
@@ -74,7 +74,7 @@ static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *
         if (gcd_generations_find(all, address, &hint) != LARGE_OBJECTS)
             continue;
         gcd_generations_add(all, address, size);
-        gcd_add_saturating(&l->of_type[gcd_graph_node_type(w->g, node)], size);
+        gcd_add_saturating(&l->of_type[suspects_type_of(w, node)], size);
         if (is_pooled(w, l->pools, node))
             gcd_add_saturating(&l->pooled, size);
     }
@@ -156,12 +156,12 @@ static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint
     struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_PINS];
     uint64_t most = 0;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         if (!bits_get(pinned, node))
             continue;
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
-        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT)
+        if (suspects_parent(w, node) == GCD_NODE_ROOT)
             gcd_add_saturating(&sum.bytes, gcd_dominators_retained(w->d, node));
         if (++of_type[type] > most) {
             most = of_type[type];

@@ -14,7 +14,7 @@
 
 static const char *name_of(const struct findings *f, uint32_t node)
 {
-    return f->types[gcd_graph_node_type(f->w->g, node)].name;
+    return f->types[suspects_type_of(f->w, node)].name;
 }
 
 /* ---- ArrayPool.Shared ---- */
@@ -33,7 +33,7 @@ static uint32_t returned_type(const struct findings *f, uint32_t node)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     bool of_thread = strcmp(name_of(f, node), SHARED "ThreadLocalArray[]") == 0;
-    return of_thread && n > 0 ? gcd_graph_node_type(f->w->g, edges[0]) : GCD_TYPE_NONE;
+    return of_thread && n > 0 ? suspects_type_of(f->w, edges[0]) : GCD_TYPE_NONE;
 }
 
 /* ---- pools of the program, memory pools ---- */
@@ -77,7 +77,7 @@ static bool is_connection(const struct gcd_type *t)
 /* A connection in use is held by its request, too. */
 static bool look_if_idle(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
-    uint32_t up = gcd_dominators_parent(f->w->d, node);
+    uint32_t up = suspects_parent(f->w, node);
     (void)ret;
     return up < GCD_NODE_ROOT &&
            gcd_text_begins(name_of(f, up), "System.Collections.Concurrent.ConcurrentStack`1+Node[");
@@ -146,7 +146,7 @@ static void count_returned(const struct suspects_work *w, uint32_t node, unsigne
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++) {
         uint64_t bytes = gcd_graph_node_size(w->g, edges[i]);
-        if (gcd_dominators_parent(w->d, edges[i]) != node)
+        if (suspects_parent(w, edges[i]) != node)
             continue;
         if (depth < BUCKETS_DEEP) {
             count_returned(w, edges[i], depth + 1, ret);

@@ -93,7 +93,7 @@ static bool is_list(const struct gcd_type *t)
 static bool look_list(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
     const struct suspects_work *w = f->w;
-    uint32_t task = gcd_dominators_parent(w->d, node);
+    uint32_t task = suspects_parent(w, node);
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     if (n != 1 || task >= GCD_NODE_ROOT)
@@ -107,7 +107,7 @@ static bool look_list(const struct findings *f, uint32_t node, struct finding_me
     ret->objects = n;
     ret->group = node;
     ret->node = task;
-    ret->type = gcd_graph_node_type(w->g, task);
+    ret->type = suspects_type_of(w, task);
     return true;
 }
 

@@ -36,7 +36,7 @@ struct users {
 static gcd_status count_users(const struct suspects_work *w, struct users *u, struct gcd_error *err)
 {
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         size_t n;
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
@@ -44,7 +44,7 @@ static gcd_status count_users(const struct suspects_work *w, struct users *u, st
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         for (size_t i = 0; i < n; i++)
-            if (gcd_graph_node_type(w->g, edges[i]) == u->local && u->of_type[type]++ == 0)
+            if (suspects_type_of(w, edges[i]) == u->local && u->of_type[type]++ == 0)
                 u->node[type] = node;
     }
     return GCD_OK;
@@ -101,7 +101,7 @@ static struct gcd_field field_of(const struct suspect_words *s, const struct sus
 {
     size_t n, i = 0;
     const uint32_t *edges = gcd_graph_node_edges(s->w->g, x->local_user, &n);
-    while (i + 1 < n && gcd_graph_node_type(s->w->g, edges[i]) != x->local)
+    while (i + 1 < n && suspects_type_of(s->w, edges[i]) != x->local)
         i++;
     return s->w->o->fields != NULL && n > 0
                ? gcd_fields_between(s->w->o->fields, x->local_user, edges[i])
@@ -113,7 +113,7 @@ void suspects_put_local_place(struct suspect_words *s, const struct suspect *x)
 {
     char label[GCD_FIELD_LABEL_BYTES];
     struct gcd_field f = field_of(s, x);
-    suspects_put_type(s, gcd_graph_node_type(s->w->g, x->local_user));
+    suspects_put_type(s, suspects_type_of(s->w, x->local_user));
     suspects_put_name(s, gcd_field_suffix(&f, label));
 }
 
@@ -135,6 +135,6 @@ void suspects_advise_locals(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, "Make the ThreadLocal in ");
     suspects_put_local_place(s, x);
     suspects_put(s, " static, or dispose of it with its ");
-    suspects_put_type(s, gcd_graph_node_type(s->w->g, x->local_user));
+    suspects_put_type(s, suspects_type_of(s->w, x->local_user));
     suspects_put(s, ".");
 }

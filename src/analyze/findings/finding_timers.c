@@ -42,7 +42,7 @@ static bool is_delay(const struct suspects_work *w, uint32_t timer)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, timer, &n);
     for (size_t i = 0; i < n; i++)
-        if (strstr(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, edges[i])].name,
+        if (strstr(gcd_graph_summary(w->g)->types[suspects_type_of(w, edges[i])].name,
                    "Task+DelayPromise") != NULL)
             return true;
     return false;

@@ -15,10 +15,10 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
-        if (findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, SPACE,
+        if (findings_is_named(f->types[suspects_type_of(f->w, edges[i])].name, SPACE,
                               "StateManager")) {
             ret->group = ret->node = edges[i];
-            ret->type = gcd_graph_node_type(f->w->g, edges[i]);
+            ret->type = suspects_type_of(f->w, edges[i]);
             return true;
         }
     return false;
@@ -31,7 +31,7 @@ static uint32_t entity(const struct findings *f, uint32_t node)
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
     for (size_t i = 0; i < n; i++)
         if (findings_has(f, edges[i], FINDING_OWN))
-            return gcd_graph_node_type(f->w->g, edges[i]);
+            return suspects_type_of(f->w, edges[i]);
     return GCD_TYPE_NONE;
 }
 

@@ -143,7 +143,7 @@ gcd_status findings_classify(struct findings *f, struct gcd_error *err)
 
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait)
 {
-    return (f->traits[gcd_graph_node_type(f->w->g, node)] & trait) != 0;
+    return (f->traits[suspects_type_of(f->w, node)] & trait) != 0;
 }
 
 bool findings_any(const struct findings *f, uint32_t node, struct finding_member *ret)
@@ -169,7 +169,7 @@ bool findings_no_type(const struct gcd_type *t)
 
 bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_kind kind)
 {
-    uint8_t rule = f->rule[gcd_graph_node_type(f->w->g, node)];
+    uint8_t rule = f->rule[suspects_type_of(f->w, node)];
     return rule != 0 && findings_rule(rule - 1u)->kind == kind;
 }
 
@@ -206,7 +206,7 @@ static size_t number_of(const struct search *s, uint32_t node)
 /* Does only the object where the search began keep NODE alive? */
 static bool is_exclusive(const struct search *s, uint32_t node)
 {
-    size_t up = number_of(s, gcd_dominators_parent(s->f->w->d, node));
+    size_t up = number_of(s, suspects_parent(s->f->w, node));
     return up < s->n && s->exclusive[up];
 }
 
@@ -214,7 +214,7 @@ static bool is_exclusive(const struct search *s, uint32_t node)
  * to one rule? */
 static bool is_neighbour(const struct search *s, uint32_t type)
 {
-    uint8_t rule = s->f->rule[gcd_graph_node_type(s->f->w->g, s->nodes[0])];
+    uint8_t rule = s->f->rule[suspects_type_of(s->f->w, s->nodes[0])];
     return rule != 0 && findings_rule(rule - 1u)->chained && s->f->rule[type] == rule;
 }
 
@@ -225,13 +225,13 @@ static bool is_neighbour(const struct search *s, uint32_t type)
  */
 static bool is_part(const struct search *s, size_t at, uint32_t node)
 {
-    return at > 0 && gcd_dominators_parent(s->f->w->d, node) == s->nodes[at];
+    return at > 0 && suspects_parent(s->f->w, node) == s->nodes[at];
 }
 
 /* Examines NODE, which object number AT refers to. */
 static void meet(struct search *s, size_t at, uint32_t node)
 {
-    uint32_t type = gcd_graph_node_type(s->f->w->g, node);
+    uint32_t type = suspects_type_of(s->f->w, node);
     bool own = (s->f->traits[type] & FINDING_OWN) != 0, exclusive;
     if (number_of(s, node) < s->n || (s->f->traits[type] & s->without) != 0)
         return;
@@ -292,7 +292,7 @@ static bool is_without_variables(const char *name)
 uint32_t findings_who(const struct findings *f, uint32_t node)
 {
     if (findings_has(f, node, FINDING_OWN))
-        return gcd_graph_node_type(f->w->g, node);
+        return suspects_type_of(f->w, node);
     struct search s = search_from(f, node, false, FINDING_FLOW);
     if (s.who == GCD_TYPE_NONE &&
         (s.shared == GCD_TYPE_NONE || is_without_variables(f->types[s.shared].name)))
@@ -313,7 +313,7 @@ uint32_t findings_holder(const struct findings *f, uint32_t node)
     uint32_t first = GCD_TYPE_NONE, collection = GCD_TYPE_NONE, up = gcd_dominators_parent(d, node);
     for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT;
          n++, up = gcd_dominators_parent(d, up)) {
-        uint32_t type = gcd_graph_node_type(f->w->g, up);
+        uint32_t type = suspects_type_of(f->w, up);
         if (findings_has(f, up, FINDING_OWN))
             return type;
         if (gcd_collections_kind(f->w->collections, type) != GCD_COLLECTION_NONE)

@@ -34,10 +34,9 @@ static gcd_status count(struct pairs *p, struct gcd_error *err)
     const struct suspects_work *w = p->w;
     for (size_t i = 0; i < gcd_graph_dependent_count(w->g); i++) {
         const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
-        if (gcd_dominators_parent(w->d, d->key) == GCD_NODE_NONE)
+        if (suspects_parent(w, d->key) == GCD_NODE_NONE)
             continue;
-        uint32_t key_type = gcd_graph_node_type(w->g, d->key),
-                 value_type = gcd_graph_node_type(w->g, d->value);
+        uint32_t key_type = suspects_type_of(w, d->key), value_type = suspects_type_of(w, d->value);
         uint64_t id = (uint64_t)key_type << 32 | value_type;
         uint32_t at = gcd_idmap_get(&p->map, id);
         if (at == GCD_IDMAP_NONE) {
@@ -51,7 +50,7 @@ static gcd_status count(struct pairs *p, struct gcd_error *err)
         }
         p->items[at].entries++;
         gcd_add_saturating(&p->items[at].shallow, gcd_graph_node_size(w->g, d->value));
-        if (gcd_dominators_parent(w->d, d->value) == d->key)
+        if (suspects_parent(w, d->value) == d->key)
             gcd_add_saturating(&p->items[at].bytes, gcd_dominators_retained(w->d, d->value));
     }
     return GCD_OK;
@@ -68,8 +67,8 @@ static gcd_status own_values(struct suspects_work *w, const struct pair *of, str
 {
     for (size_t i = 0; i < gcd_graph_dependent_count(w->g); i++) {
         const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
-        if (gcd_graph_node_type(w->g, d->key) == of->key_type &&
-            gcd_graph_node_type(w->g, d->value) == of->value_type)
+        if (suspects_type_of(w, d->key) == of->key_type &&
+            suspects_type_of(w, d->value) == of->value_type)
             GCD_TRY(suspects_own(w, d->value, err));
     }
     return GCD_OK;
@@ -81,11 +80,11 @@ static uint32_t collection_of(const struct suspects_work *w, uint32_t value)
     size_t n;
     uint32_t best = GCD_NODE_NONE;
     const uint32_t *edges = gcd_graph_node_edges(w->g, value, &n);
-    if (gcd_collections_has_inside(w->collections, gcd_graph_node_type(w->g, value)))
+    if (gcd_collections_has_inside(w->collections, suspects_type_of(w, value)))
         return value;
     for (size_t i = 0; i < n; i++)
-        if (gcd_collections_has_inside(w->collections, gcd_graph_node_type(w->g, edges[i])) &&
-            gcd_dominators_parent(w->d, edges[i]) == value &&
+        if (gcd_collections_has_inside(w->collections, suspects_type_of(w, edges[i])) &&
+            suspects_parent(w, edges[i]) == value &&
             (best == GCD_NODE_NONE ||
              gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, best)))
             best = edges[i];
@@ -101,15 +100,15 @@ static gcd_status count_elements(struct suspects_work *w, const struct pair *of,
     for (size_t i = 0; i < gcd_graph_dependent_count(w->g) && seen < VALUES_SEEN; i++) {
         const struct gcd_graph_dependent *d = gcd_graph_dependent(w->g, i);
         struct gcd_collection it;
-        if (gcd_graph_node_type(w->g, d->key) != of->key_type ||
-            gcd_graph_node_type(w->g, d->value) != of->value_type)
+        if (suspects_type_of(w, d->key) != of->key_type ||
+            suspects_type_of(w, d->value) != of->value_type)
             continue;
         uint32_t node = collection_of(w, d->value);
         if (node == GCD_NODE_NONE ||
-            (x->each_type != GCD_TYPE_NONE && x->each_type != gcd_graph_node_type(w->g, node)))
+            (x->each_type != GCD_TYPE_NONE && x->each_type != suspects_type_of(w, node)))
             continue;
         GCD_TRY(gcd_collection_describe(w->collections, node, &it, err));
-        x->each_type = gcd_graph_node_type(w->g, node);
+        x->each_type = suspects_type_of(w, node);
         gcd_add_saturating(&elements, it.elements != GCD_COUNT_UNKNOWN ? it.elements : 0);
         seen++;
     }

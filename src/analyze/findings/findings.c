@@ -110,9 +110,9 @@ static gcd_status add_part(struct search *s, struct candidate *c, uint32_t who, 
 /* The number of the rule that counts NODE; NOBODY = no rule. */
 static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
-    uint32_t type = gcd_graph_node_type(f->w->g, node);
+    uint32_t type = suspects_type_of(f->w, node);
     uint8_t i = f->rule[type];
-    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE)
+    if (i == 0 || suspects_parent(f->w, node) == GCD_NODE_NONE)
         return NOBODY;
     *ret = (struct finding_member){
         .node = GCD_NODE_NONE, .type = type, .list = GCD_NODE_NONE, .objects = 1
@@ -292,7 +292,7 @@ static gcd_status measure(struct search *s, struct candidate *c, struct gcd_erro
  */
 static uint32_t label_below(const struct search *s, uint32_t group, uint32_t above, uint32_t node)
 {
-    uint32_t type = gcd_graph_node_type(s->f.w->g, node), part;
+    uint32_t type = suspects_type_of(s->f.w, node), part;
     if (above < LABEL(0, 0) || above % 2 == 0 || (s->f.traits[type] & FINDING_OWN) == 0)
         return above;
     part = gcd_idmap_get(&s->part_map, (uint64_t)group << 32 | type);
@@ -348,7 +348,7 @@ static gcd_status share_out(struct search *s, const struct candidate *c, struct 
 
 static bool is_framework(const struct findings *f, uint32_t node)
 {
-    return (f->traits[gcd_graph_node_type(f->w->g, node)] & FINDING_OWN) == 0;
+    return (f->traits[suspects_type_of(f->w, node)] & FINDING_OWN) == 0;
 }
 
 /* Is NODE an object of rule RULE, the OWNER of the group, or a part of these that is not the
@@ -356,8 +356,8 @@ static bool is_framework(const struct findings *f, uint32_t node)
 static bool belongs(const struct findings *f, uint32_t node, uint32_t rule, uint32_t owner)
 {
     for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT && is_framework(f, node);
-         n++, node = gcd_dominators_parent(f->w->d, node))
-        if (node == owner || f->rule[gcd_graph_node_type(f->w->g, node)] == rule + 1)
+         n++, node = suspects_parent(f->w, node))
+        if (node == owner || f->rule[suspects_type_of(f->w, node)] == rule + 1)
             return true;
     return false;
 }
@@ -380,9 +380,8 @@ static bool is_around(const struct findings *f, uint32_t node, uint32_t below, u
 /* Is TYPE, which is not the program's, that of NODE or of an object near above it? */
 static bool is_above(const struct findings *f, uint32_t type, uint32_t node)
 {
-    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT;
-         n++, node = gcd_dominators_parent(f->w->d, node))
-        if (gcd_graph_node_type(f->w->g, node) == type)
+    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT; n++, node = suspects_parent(f->w, node))
+        if (suspects_type_of(f->w, node) == type)
             return is_framework(f, node);
     return false;
 }
@@ -461,7 +460,7 @@ static uint32_t owner_type(const struct findings *f, uint32_t node)
     const uint32_t *edges = node != GCD_NODE_NONE ? gcd_graph_node_edges(f->w->g, node, &n) : NULL;
     for (size_t i = 0; i < n; i++)
         if (findings_has(f, edges[i], FINDING_OWN))
-            return gcd_graph_node_type(f->w->g, edges[i]);
+            return suspects_type_of(f->w, edges[i]);
     return GCD_TYPE_NONE;
 }
 

@@ -282,6 +282,7 @@ static gcd_status make(const struct gcd_graph *g, const struct gcd_dominators *d
                                .o = options,
                                .paths = options->paths,
                                .g = g,
+                               .type_of = gcd_graph_types(g),
                                .d = d,
                                .notes_designs = notes_designs,
                                .nodes = gcd_graph_node_count(g),

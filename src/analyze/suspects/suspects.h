@@ -10,9 +10,11 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/duplicates.h>
+#include <gcdumpc/unstable/graph/graph_types.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/idmap.h"
 #include "base/text.h"
@@ -212,6 +214,7 @@ struct suspects_work {
     const struct gcd_alloc *alloc; /* &s->alloc */
     const struct gcd_suspects_options *o;
     const struct gcd_graph *g;
+    struct gcd_graph_types type_of; /* of G */
     const struct gcd_dominators *d;
     const struct gcd_paths *paths; /* NULL until needed */
     struct gcd_paths *own_paths;
@@ -245,6 +248,17 @@ struct suspects_work {
     struct suspects_statics statics[SUSPECTS_STATICS];
     size_t static_count;
 };
+
+/* gcd_graph_node_type and gcd_dominators_parent, without calls: they are asked of each object, in
+ * some twenty passes. */
+static inline uint32_t suspects_type_of(const struct suspects_work *w, uint32_t node)
+{
+    return gcd_graph_type_at(&w->type_of, node);
+}
+static inline uint32_t suspects_parent(const struct suspects_work *w, uint32_t node)
+{
+    return w->d->parent[node];
+}
 
 /* Not known yet; counts for no suspect. */
 #define SUSPECTS_UNKNOWN 0u

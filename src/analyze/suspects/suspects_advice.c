@@ -108,10 +108,10 @@ static bool is_chain(const struct suspects_work *w, uint32_t type)
     uint32_t seen = 0, linked = 0;
     for (uint32_t node = 0; node < w->nodes && seen < CHAIN_SEEN; node++) {
         size_t n, i = 0;
-        if (gcd_graph_node_type(w->g, node) != type)
+        if (suspects_type_of(w, node) != type)
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-        while (i < n && gcd_graph_node_type(w->g, edges[i]) != type)
+        while (i < n && suspects_type_of(w, edges[i]) != type)
             i++;
         linked += i < n;
         seen++;
@@ -126,15 +126,14 @@ static uint32_t queue_of(const struct suspects_work *w, uint32_t owner)
     uint32_t seen = 0;
     for (uint32_t node = 0; node < w->nodes && seen < CHAIN_SEEN; node++) {
         size_t n;
-        if (w->alike[gcd_graph_node_type(w->g, node)] != owner)
+        if (w->alike[suspects_type_of(w, node)] != owner)
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         seen++;
         for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
-            if (is_queue(
-                    gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, edges[i]))) &&
+            if (is_queue(gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]))) &&
                 gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, node) / 2)
-                return gcd_graph_node_type(w->g, edges[i]);
+                return suspects_type_of(w, edges[i]);
     }
     return GCD_TYPE_NONE;
 }
@@ -273,7 +272,7 @@ static uint32_t part_named(const struct suspects_work *w, uint32_t node, const c
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++) {
-        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        uint32_t type = suspects_type_of(w, edges[i]);
         if (strcmp(gcd_graph_summary(w->g)->types[type].name, name) == 0)
             return edges[i];
     }
@@ -294,7 +293,7 @@ static bool number_in(const struct suspects_work *w, uint32_t node, const char *
 
 static bool is_bounded(const struct suspects_work *w, uint32_t channel)
 {
-    return gcd_text_begins(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, channel)].name,
+    return gcd_text_begins(gcd_graph_summary(w->g)->types[suspects_type_of(w, channel)].name,
                            "System.Threading.Channels.BoundedChannel");
 }
 
@@ -373,7 +372,7 @@ static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     const char *field = w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, node), count, ret);
     for (size_t i = 0; i < n && i < OPTIONS_SEEN && field == NULL; i++) {
-        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        uint32_t type = suspects_type_of(w, edges[i]);
         const char *name = gcd_graph_summary(w->g)->types[type].name;
         for (size_t k = 0; k < sizeof words / sizeof *words && field == NULL && w->is_own[type];
              k++)
@@ -461,7 +460,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         return;
     }
     enum gcd_collection_kind kind = x->collection.kind;
-    if (suspects_is_table(s, gcd_graph_node_type(s->w->g, x->collection.node)))
+    if (suspects_is_table(s, suspects_type_of(s->w, x->collection.node)))
         kind = GCD_COLLECTION_DICTIONARY; /* of a class that is derived from it */
     bool if_grows = kind != GCD_COLLECTION_ARRAY && kind != GCD_COLLECTION_HANDLERS;
     if ((kind == GCD_COLLECTION_CACHE && advise_limited(s, x)) || advise_bounded(s, x))

@@ -65,12 +65,12 @@ struct asking {
 static uint32_t holder_of(const struct suspects_work *w, struct asking *a, uint32_t node,
                           uint16_t number)
 {
-    uint32_t type = w->alike[gcd_graph_node_type(w->g, node)], up = node;
+    uint32_t type = w->alike[suspects_type_of(w, node)], up = node;
     while (++a->steps < STEPS_MAX) {
-        up = gcd_dominators_parent(w->d, up);
+        up = suspects_parent(w, up);
         if (up >= GCD_NODE_ROOT || w->owner[up] != number)
             return GCD_TYPE_NONE;
-        uint32_t above = gcd_graph_node_type(w->g, up);
+        uint32_t above = suspects_type_of(w, up);
         if (w->is_own[above] && w->alike[above] != type)
             return w->alike[above];
     }
@@ -83,9 +83,9 @@ static void ask(const struct suspects_work *w, struct asking *a, uint32_t node, 
     size_t i = 0;
     if (a->steps >= STEPS_MAX)
         return;
-    uint32_t up = gcd_dominators_parent(w->d, node);
+    uint32_t up = suspects_parent(w, node);
     a->asked++;
-    a->listening += up < GCD_NODE_ROOT && suspects_is_delegate(w, gcd_graph_node_type(w->g, up));
+    a->listening += up < GCD_NODE_ROOT && suspects_is_delegate(w, suspects_type_of(w, up));
     while (i < a->count && a->types[i].type != type)
         i++;
     if (i == a->count && i < TYPES_MAX)
@@ -101,8 +101,7 @@ static gcd_status find_one(struct suspects_work *w, uint16_t number, struct gcd_
     for (uint32_t node = 0; node < w->nodes && a.steps < STEPS_MAX; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (w->owner[node] == number &&
-            w->alike[gcd_graph_node_type(w->g, node)] == x->pub.own[0].type &&
+        if (w->owner[node] == number && w->alike[suspects_type_of(w, node)] == x->pub.own[0].type &&
             a.seen++ % a.every == 0)
             ask(w, &a, node, number);
     }

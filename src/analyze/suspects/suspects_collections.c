@@ -54,8 +54,8 @@ static uint64_t measure(const struct shapes *s, uint32_t node, struct shape *ret
     size_t n, inner;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && bytes <= SUSPECTS_SMALL; i++) {
-        if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY ||
-            gcd_dominators_parent(w->d, edges[i]) != node)
+        if (s->kinds[suspects_type_of(w, edges[i])] != ARRAY ||
+            suspects_parent(w, edges[i]) != node)
             continue;
         uint64_t array = gcd_graph_node_size(w->g, edges[i]);
         gcd_add_saturating(&bytes, array);
@@ -63,7 +63,7 @@ static uint64_t measure(const struct shapes *s, uint32_t node, struct shape *ret
         ret->references += inner;
         ret->places += array > s->empty_array ? (array - s->empty_array) / ptr_bytes : 0;
         ret->has_values = ret->has_values || (array > s->empty_array &&
-                                              is_of_values(w, gcd_graph_node_type(w->g, edges[i])));
+                                              is_of_values(w, suspects_type_of(w, edges[i])));
     }
     return bytes;
 }
@@ -71,7 +71,7 @@ static uint64_t measure(const struct shapes *s, uint32_t node, struct shape *ret
 static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, const struct shape *one,
                       struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(s->w->g, node);
+    uint32_t type = suspects_type_of(s->w, node);
     uint64_t id = (uint64_t)type << 32 | bytes;
     uint32_t i = gcd_idmap_get(&s->map, id);
     if (i == GCD_IDMAP_NONE) {
@@ -93,11 +93,11 @@ static gcd_status gather(struct shapes *s, struct gcd_error *err)
 {
     struct suspects_work *w = s->w;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint8_t kind = s->kinds[gcd_graph_node_type(w->g, node)];
+        uint8_t kind = s->kinds[suspects_type_of(w, node)];
         struct shape one = { .references = 0 };
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (kind == NO_SHAPE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+        if (kind == NO_SHAPE || suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
         uint64_t bytes =
             kind == COLLECTION ? measure(s, node, &one) : gcd_graph_node_size(w->g, node);

@@ -73,7 +73,7 @@ gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, str
  * its collection? */
 static bool is_held(const struct suspects_work *w, const struct suspect *x, uint32_t node)
 {
-    uint32_t up = gcd_dominators_parent(w->d, node);
+    uint32_t up = suspects_parent(w, node);
     if (x->recursive)
         return false;
     if (x->collection.kind == GCD_COLLECTION_NONE)
@@ -110,16 +110,15 @@ static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
             waiting = (uint16_t)(i + 1);
     }
     for (uint32_t node = 0; node < w->nodes; node++)
-        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT &&
+        if (suspects_parent(w, node) == GCD_NODE_ROOT &&
             gcd_dominators_retained(w->d, node) < w->s->threshold)
-            w->owner[node] =
-                suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
+            w->owner[node] = suspects_waits(w, node) ? waiting : of_type[suspects_type_of(w, node)];
     mark_owned(w);
     for (size_t i = 0; i < w->s->count; i++)
         if (w->s->items[i].container != GCD_NODE_NONE)
             w->owner[w->s->items[i].container] = (uint16_t)(i + 1);
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         if (w->owner[node] != SUSPECTS_UNKNOWN && w->is_own[type])
             p->own[node] = w->alike[type] + 1;
     }
@@ -157,16 +156,16 @@ static uint16_t find_owner(const struct parts *p, uint32_t node)
     struct suspects_work *w = p->w;
     uint32_t top = node;
     while (top < GCD_NODE_ROOT && w->owner[top] == SUSPECTS_UNKNOWN)
-        top = gcd_dominators_parent(w->d, top);
+        top = suspects_parent(w, top);
     uint16_t owner = top < GCD_NODE_ROOT ? w->owner[top] : SUSPECTS_NOBODY;
     for (uint32_t up = node, at = node; up != top; at = up) {
-        while (at != top && (owner == SUSPECTS_NOBODY || !w->is_own[gcd_graph_node_type(w->g, at)]))
-            at = gcd_dominators_parent(w->d, at);
-        uint32_t own = at != top                  ? w->alike[gcd_graph_node_type(w->g, at)] + 1
+        while (at != top && (owner == SUSPECTS_NOBODY || !w->is_own[suspects_type_of(w, at)]))
+            at = suspects_parent(w, at);
+        uint32_t own = at != top                  ? w->alike[suspects_type_of(w, at)] + 1
                        : owner != SUSPECTS_NOBODY ? p->own[top]
                                                   : 0;
-        uint32_t end = at != top ? gcd_dominators_parent(w->d, at) : top;
-        for (; up != end; up = gcd_dominators_parent(w->d, up)) {
+        uint32_t end = at != top ? suspects_parent(w, at) : top;
+        for (; up != end; up = suspects_parent(w, up)) {
             w->owner[up] = owner;
             p->own[up] = own;
         }
@@ -181,7 +180,7 @@ static bool add_to_own(struct parts *p, uint32_t suspect, uint32_t node)
     struct part *part = own != 0 ? part_of(p, suspect | BY_OWN, own - 1) : NULL;
     if (part == NULL)
         return own == 0;
-    part->objects += p->w->alike[gcd_graph_node_type(p->w->g, node)] == own - 1;
+    part->objects += p->w->alike[suspects_type_of(p->w, node)] == own - 1;
     gcd_add_saturating(&part->bytes, gcd_graph_node_size(p->w->g, node));
     return true;
 }
@@ -196,7 +195,7 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
         if (owner == SUSPECTS_NOBODY)
             continue;
         struct part *part = add_to_own(p, owner - 1u, node)
-                                ? part_of(p, owner - 1u, gcd_graph_node_type(w->g, node))
+                                ? part_of(p, owner - 1u, suspects_type_of(w, node))
                                 : NULL;
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
@@ -253,12 +252,12 @@ static void make_tree(struct suspects_work *w, size_t number)
     struct suspect *x = &w->s->items[number];
     struct gcd_suspect *p = &x->pub;
     uint32_t up = p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE
-                      ? gcd_dominators_parent(w->d, p->node)
+                      ? suspects_parent(w, p->node)
                       : GCD_NODE_ROOT;
     if (up >= GCD_NODE_ROOT || w->owner[up] != SUSPECTS_NOBODY || p->own_count == 0 ||
         x->collection.elements_of_count == 0)
         return;
-    uint32_t type = gcd_graph_node_type(w->g, up);
+    uint32_t type = suspects_type_of(w, up);
     if (w->alike[type] != p->own[0].type || type != x->collection.elements_of[0].type ||
         p->own[0].bytes < p->bytes / 2 ||
         p->own[0].objects / TREE_HAS < x->collection.elements_of[0].objects)

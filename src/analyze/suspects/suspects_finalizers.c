@@ -53,7 +53,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         if (!suspects_waits(w, node))
             continue;
         uint64_t bytes = gcd_dominators_retained(w->d, node);
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
         gcd_add_saturating(&sum.retained_bytes, bytes);
@@ -65,7 +65,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         }
     }
     for (uint32_t node = 0; node < w->nodes && sum.node == GCD_NODE_NONE && sum.objects > 0; node++)
-        if (suspects_waits(w, node) && gcd_graph_node_type(w->g, node) == sum.type)
+        if (suspects_waits(w, node) && suspects_type_of(w, node) == sum.type)
             sum.node = node;
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
     w->s->checks[GCD_SUSPECT_FINALIZERS].objects = sum.objects;

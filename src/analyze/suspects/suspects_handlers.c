@@ -22,7 +22,7 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
 {
     size_t count;
     uint32_t list = gcd_collections_handlers(w->collections, delegate, &count);
-    if (list == GCD_NODE_NONE || gcd_dominators_parent(w->d, list) != delegate)
+    if (list == GCD_NODE_NONE || suspects_parent(w, list) != delegate)
         return 0;
     *ret_list = list;
     return count;
@@ -43,7 +43,7 @@ struct targets {
 static gcd_status count_target(const struct suspects_work *w, struct targets *t, uint32_t handler,
                                uint32_t target, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(w->g, target), at = gcd_idmap_get(&t->map, type);
+    uint32_t type = suspects_type_of(w, target), at = gcd_idmap_get(&t->map, type);
     if (at == GCD_IDMAP_NONE) {
         at = (uint32_t)t->count;
         if (!gcd_vec_reserve(w->alloc, &t->parts, &t->room, t->count + 1, sizeof *t->parts,
@@ -53,7 +53,7 @@ static gcd_status count_target(const struct suspects_work *w, struct targets *t,
         t->parts[t->count++] = (struct gcd_suspect_part){ .type = type };
     }
     t->parts[at].objects++;
-    if (gcd_dominators_parent(w->d, target) == handler)
+    if (suspects_parent(w, target) == handler)
         gcd_add_saturating(&t->parts[at].bytes, gcd_dominators_retained(w->d, target));
     return GCD_OK;
 }
@@ -139,7 +139,7 @@ static gcd_status rename_containers(struct suspects_work *w, struct search *l,
             continue;
         uint32_t list, delegate = x->pub.node;
         if (handlers_of(w, delegate, &list) == 0) {
-            delegate = gcd_dominators_parent(w->d, x->pub.node);
+            delegate = suspects_parent(w, x->pub.node);
             if (delegate >= GCD_NODE_ROOT || handlers_of(w, delegate, &list) == 0 ||
                 list != x->pub.node)
                 continue;
@@ -147,7 +147,7 @@ static gcd_status rename_containers(struct suspects_work *w, struct search *l,
         x->recursive = false;
         x->pub.kind = GCD_SUSPECT_HANDLERS;
         x->pub.node = delegate;
-        x->pub.type = gcd_graph_node_type(w->g, delegate);
+        x->pub.type = suspects_type_of(w, delegate);
         GCD_TRY(describe(w, x, &(struct event_list){ delegate, list, 1, 0 }, 1, 0, err));
         for (size_t k = 0; k < l->n; k++)
             if (l->items[k].list == list)
@@ -160,11 +160,10 @@ static gcd_status rename_containers(struct suspects_work *w, struct search *l,
 static gcd_status keep_spread(const struct suspects_work *w, struct search *l, uint32_t delegate,
                               uint32_t list, size_t count, struct gcd_error *err)
 {
-    uint32_t holder = gcd_dominators_parent(w->d, delegate), group;
+    uint32_t holder = suspects_parent(w, delegate), group;
     if (holder >= GCD_NODE_ROOT)
         return GCD_OK;
-    uint64_t key =
-        (uint64_t)gcd_graph_node_type(w->g, holder) << 32 | gcd_graph_node_type(w->g, delegate);
+    uint64_t key = (uint64_t)suspects_type_of(w, holder) << 32 | suspects_type_of(w, delegate);
     group = gcd_idmap_get(&l->map, key);
     if (group == GCD_IDMAP_NONE) {
         group = (uint32_t)l->group_count;
@@ -199,9 +198,9 @@ static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, 
     for (uint32_t node = 0; node < w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (!is_list[gcd_graph_node_type(w->g, node)])
+        if (!is_list[suspects_type_of(w, node)])
             continue;
-        uint32_t delegate = gcd_dominators_parent(w->d, node), list = GCD_NODE_NONE;
+        uint32_t delegate = suspects_parent(w, node), list = GCD_NODE_NONE;
         size_t count = delegate < GCD_NODE_ROOT ? handlers_of(w, delegate, &list) : 0;
         if (count > check->objects && list == node) {
             check->objects = count;
@@ -218,8 +217,8 @@ static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, 
 static gcd_status add_list(struct suspects_work *w, const struct event_list *e, uint64_t bytes,
                            struct suspect **ret, struct gcd_error *err)
 {
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate,
-                         gcd_graph_node_type(w->g, e->delegate), ret, err));
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate, suspects_type_of(w, e->delegate),
+                         ret, err));
     (*ret)->pub.overlaps = true;
     (*ret)->pub.bytes = (*ret)->pub.retained_bytes = bytes;
     return GCD_OK;

@@ -52,7 +52,7 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, "in-memory database");
     } else if (object && x->contained) {
         suspects_put_type(s, x->collection.kind != GCD_COLLECTION_NONE
-                                 ? gcd_graph_node_type(s->w->g, x->collection.node)
+                                 ? suspects_type_of(s->w, x->collection.node)
                                  : p->type);
     } else if (object && suspects_is_local(s, p)) {
         suspects_put_in_local(s, p);

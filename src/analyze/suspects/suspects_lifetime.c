@@ -55,7 +55,7 @@ static bool is_root_scope(const struct suspects_work *w, uint32_t scope)
     size_t n, back;
     const uint32_t *edges = gcd_graph_node_edges(w->g, scope, &n);
     for (size_t i = 0; i < n && i < FIELDS_MAX; i++) {
-        uint32_t type = gcd_graph_node_type(w->g, edges[i]);
+        uint32_t type = suspects_type_of(w, edges[i]);
         const uint32_t *its = gcd_graph_node_edges(w->g, edges[i], &back);
         if (!gcd_text_begins(gcd_graph_summary(w->g)->types[type].name, INJECTION))
             continue;
@@ -68,7 +68,7 @@ static bool is_root_scope(const struct suspects_work *w, uint32_t scope)
 
 bool suspects_is_passage(const struct suspects_work *w, uint32_t node)
 {
-    const char *name = gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, node)].name;
+    const char *name = gcd_graph_summary(w->g)->types[suspects_type_of(w, node)].name;
     return strcmp(name, SCOPE) == 0
                ? is_root_scope(w, node)
                : suspects_is_container(name) || gcd_text_begins(name, IN_MEMORY);
@@ -136,8 +136,8 @@ gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *e
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             st = suspects_check(w, err);
-        for (size_t i = 0; i < n && is_site[gcd_graph_node_type(w->g, node)]; i++)
-            if (w->is_own[gcd_graph_node_type(w->g, edges[i])])
+        for (size_t i = 0; i < n && is_site[suspects_type_of(w, node)]; i++)
+            if (w->is_own[suspects_type_of(w, edges[i])])
                 bits_set(w->registered, edges[i]);
     }
     gcd_mem_free(w->alloc, is_site, w->types);

@@ -28,11 +28,11 @@ static uint32_t target_of(const struct suspects_work *w, uint32_t delegate)
 static uint32_t target_in(const struct suspects_work *w, uint32_t node)
 {
     size_t n;
-    if (suspects_is_delegate(w, gcd_graph_node_type(w->g, node)))
+    if (suspects_is_delegate(w, suspects_type_of(w, node)))
         return target_of(w, node);
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
-        if (suspects_is_delegate(w, gcd_graph_node_type(w->g, edges[i])))
+        if (suspects_is_delegate(w, suspects_type_of(w, edges[i])))
             return target_of(w, edges[i]);
     return GCD_NODE_NONE;
 }
@@ -50,7 +50,7 @@ static bool is_part_of(const struct suspects_work *w, uint32_t type, uint32_t ow
 static bool has_observers(const struct suspects_work *w, const struct suspect *x)
 {
     const struct gcd_type *types = gcd_graph_summary(w->g)->types;
-    const char *name = types[gcd_graph_node_type(w->g, x->collection.node)].name;
+    const char *name = types[suspects_type_of(w, x->collection.node)].name;
     return strstr(name, "System.IObserver`1[") != NULL && w->is_own[x->pub.element.type] &&
            !is_part_of(w, x->pub.element.type, x->pub.owner);
 }
@@ -61,10 +61,10 @@ static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gc
     for (uint32_t node = 0; node < w->nodes && asked < ASKED; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (gcd_graph_node_type(w->g, node) != x->pub.element.type)
+        if (suspects_type_of(w, node) != x->pub.element.type)
             continue;
         uint32_t target = target_in(w, node),
-                 of = target != GCD_NODE_NONE ? gcd_graph_node_type(w->g, target) : GCD_TYPE_NONE;
+                 of = target != GCD_NODE_NONE ? suspects_type_of(w, target) : GCD_TYPE_NONE;
         asked++;
         if (same == 0)
             type = of;

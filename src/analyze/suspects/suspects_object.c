@@ -60,7 +60,7 @@ static uint64_t retained(const struct tree *t, uint32_t i)
 
 static uint32_t type_of(const struct tree *t, uint32_t i)
 {
-    return gcd_graph_node_type(t->w->g, t->items[i].node);
+    return suspects_type_of(t->w, t->items[i].node);
 }
 
 static bool is_list(const struct tree *t, uint32_t i)
@@ -74,8 +74,8 @@ static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t no
 {
     const struct suspects_work *w = t->w;
     return t->items[i].collection &&
-           gcd_collections_is_inside(w->collections, type_of(t, i), gcd_graph_node_type(w->g, up),
-                                     gcd_graph_node_type(w->g, node));
+           gcd_collections_is_inside(w->collections, type_of(t, i), suspects_type_of(w, up),
+                                     suspects_type_of(w, node));
 }
 
 /*
@@ -84,8 +84,7 @@ static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t no
  */
 static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t node)
 {
-    uint32_t type = gcd_graph_node_type(t->w->g, node), first = type_of(t, head),
-             i = t->items[head].last;
+    uint32_t type = suspects_type_of(t->w, node), first = type_of(t, head), i = t->items[head].last;
     if (type == first || is_inside(t, head, up, node))
         return true;
     for (uint32_t n = 0; i != head && n < PERIOD; n++) {
@@ -119,7 +118,7 @@ static void make_list(struct tree *t, uint32_t last)
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
     return h->same == h->parent &&
-           gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) ==
+           gcd_collections_kind(t->w->collections, suspects_type_of(t->w, h->node)) ==
                GCD_COLLECTION_NONE;
 }
 
@@ -134,7 +133,7 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
     if (!gcd_vec_reserve(t->w->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items,
                          NONE - 1))
         return gcd_fail_nomem(err, "looking for containers");
-    uint32_t number = (uint32_t)t->count++, type = gcd_graph_node_type(t->w->g, node);
+    uint32_t number = (uint32_t)t->count++, type = suspects_type_of(t->w, node);
     struct heavy *h = &t->items[number];
     *h = (struct heavy){ .node = node,
                          .parent = parent,
@@ -168,8 +167,7 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
 /* Adds the record of NODE, whose parent has one. */
 static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
 {
-    uint32_t up = gcd_dominators_parent(t->w->d, node),
-             parent = up == GCD_NODE_ROOT ? NONE : t->record[up];
+    uint32_t up = suspects_parent(t->w, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up];
     if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, up, node)) {
         set_record(t, node, t->items[parent].head);
         return GCD_OK;
@@ -237,8 +235,8 @@ static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
         if (suspects_is_observed(t->w, node) ||
             suspects_is_container(gcd_graph_summary(t->w->g)->types[type_of(t, at)].name))
             continue;
-        GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x,
-                             err));
+        GCD_TRY(
+            suspects_add(t->w, GCD_SUSPECT_OBJECT, node, suspects_type_of(t->w, node), &x, err));
         x->recursive = is_list(t, at);
         if (t->items[at].collection && !x->recursive)
             GCD_TRY(suspects_add_elements(t->w, x, err));

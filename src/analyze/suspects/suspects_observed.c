@@ -25,9 +25,9 @@ bool suspects_is_source(const struct gcd_graph *g, uint32_t type)
 bool suspects_is_observed(const struct suspects_work *w, uint32_t node)
 {
     for (unsigned i = 0; i < DEEPEST && node < w->nodes; i++) {
-        if (suspects_is_source(w->g, gcd_graph_node_type(w->g, node)))
+        if (suspects_is_source(w->g, suspects_type_of(w, node)))
             return true;
-        node = gcd_dominators_parent(w->d, node);
+        node = suspects_parent(w, node);
     }
     return false;
 }
@@ -39,7 +39,7 @@ void suspects_find_observed(struct suspects_work *w)
         if (f->types[type].objects == 0 || !suspects_is_source(w->g, type))
             continue;
         for (uint32_t node = 0; node < w->nodes; node++)
-            if (gcd_graph_node_type(w->g, node) == type)
+            if (suspects_type_of(w, node) == type)
                 gcd_add_saturating(&w->s->observed_bytes, gcd_dominators_retained(w->d, node));
     }
 }

@@ -45,7 +45,7 @@ gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
 
 static enum gcd_collection_kind kind_of(const struct suspects_work *w, uint32_t node)
 {
-    return gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
+    return gcd_collections_kind(w->collections, suspects_type_of(w, node));
 }
 
 /* NODE if it is a collection and not ELEMENT; or the outermost collection near above that has NODE
@@ -127,7 +127,7 @@ static gcd_status find_collection(const struct suspects_work *w, struct suspect 
 bool suspects_dominates(const struct suspects_work *w, uint32_t up, uint32_t node)
 {
     while (node < GCD_NODE_ROOT && node != up)
-        node = gcd_dominators_parent(w->d, node);
+        node = suspects_parent(w, node);
     return node == up;
 }
 
@@ -141,20 +141,19 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
                   (p->shallow_bytes >= p->bytes / 2 && !collection);
     if (itself) /* it is the held object, not its holder */
         at = gcd_paths_parent(w->paths, p->node);
-    for (uint32_t last = GCD_TYPE_NONE;
-         at < GCD_NODE_ROOT && !w->is_own[gcd_graph_node_type(w->g, at)];
+    for (uint32_t last = GCD_TYPE_NONE; at < GCD_NODE_ROOT && !w->is_own[suspects_type_of(w, at)];
          at = gcd_paths_parent(w->paths, at)) {
         /* one look at a long list */
-        if (gcd_graph_node_type(w->g, at) != last && suspects_is_passage(w, at))
+        if (suspects_type_of(w, at) != last && suspects_is_passage(w, at))
             return GCD_OK;
-        last = gcd_graph_node_type(w->g, at);
+        last = suspects_type_of(w, at);
         if (++steps % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
     }
     if (at >= GCD_NODE_ROOT)
         return GCD_OK;
     p->owner_node = at;
-    p->owner = gcd_graph_node_type(w->g, at);
+    p->owner = suspects_type_of(w, at);
     p->owner_alone = !w->lacks_references && suspects_dominates(w, at, p->node);
     const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path,
                *machine;

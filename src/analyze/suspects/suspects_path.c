@@ -70,11 +70,10 @@ static gcd_status keep(const struct suspects_work *w, struct suspect *x, const s
     for (uint64_t i = 0; i < far; i++)
         x->path[n++] = way->far[(way->far_count - 1 - i) % FAR];
     if (way->skipped > 0)
-        x->path[n++] =
-            (struct gcd_suspect_step){ .node = way->first_skipped,
-                                       .type = gcd_graph_node_type(w->g, way->first_skipped),
-                                       .repeats = way->skipped,
-                                       .skipped = true };
+        x->path[n++] = (struct gcd_suspect_step){ .node = way->first_skipped,
+                                                  .type = suspects_type_of(w, way->first_skipped),
+                                                  .repeats = way->skipped,
+                                                  .skipped = true };
     for (size_t i = way->near_count; i > 0; i--)
         x->path[n++] = way->near[i - 1];
     x->pub.path = x->path;
@@ -92,7 +91,7 @@ gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struc
         return GCD_OK;
     for (;;) {
         uint32_t up = gcd_paths_parent(w->paths, node);
-        go_up(&way, node, gcd_graph_node_type(w->g, node),
+        go_up(&way, node, suspects_type_of(w, node),
               up != GCD_NODE_ROOT && is_dependent(&f, up, node));
         if (up == GCD_NODE_ROOT)
             break;

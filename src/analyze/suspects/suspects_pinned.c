@@ -126,7 +126,7 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
             bits_get(s->pinned, node) ? find(s, gcd_graph_node_address(w->g, node)) : NULL;
         if (at == NULL || free_bytes(at) == 0)
             continue;
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
         gcd_add_saturating(&sum.retained_bytes, gcd_dominators_retained(w->d, node));

@@ -42,7 +42,7 @@ static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gc
     bool list = false;
     for (size_t i = 0; i < n; i++) {
         enum gcd_collection_kind kind =
-            gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, edges[i]));
+            gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]));
         if (is_dictionary(kind))
             dictionary = edges[i];
         list = list || kind == GCD_COLLECTION_LINKED_LIST;

@@ -31,8 +31,7 @@ static gcd_status count_ages(struct suspects_work *w, const struct gcd_generatio
         if (owner == SUSPECTS_UNKNOWN || owner == SUSPECTS_NOBODY)
             continue;
         struct suspect *x = &w->s->items[owner - 1u];
-        if (!can_settle(x) ||
-            w->alike[gcd_graph_node_type(w->g, node)] != w->alike[x->pub.element.type])
+        if (!can_settle(x) || w->alike[suspects_type_of(w, node)] != w->alike[x->pub.element.type])
             continue;
         unsigned age = gcd_generations_find(ages, gcd_graph_node_address(w->g, node), &hint);
         x->young_elements += age < OLDEST;

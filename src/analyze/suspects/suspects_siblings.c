@@ -25,21 +25,20 @@ static uint32_t field_of(const struct suspects_work *w, uint32_t node, uint32_t 
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
-        if (gcd_graph_node_type(w->g, edges[i]) == type)
+        if (suspects_type_of(w, edges[i]) == type)
             return edges[i];
     return GCD_NODE_NONE;
 }
 
 static gcd_status count(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(w->g, x->collection.node);
+    uint32_t type = suspects_type_of(w, x->collection.node);
     uint64_t all = 0, full = 0,
              least = gcd_dominators_retained(w->d, x->collection.node) / EMPTY_PART;
     for (uint32_t node = 0; node < w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (gcd_graph_node_type(w->g, node) != x->pub.owner ||
-            gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+        if (suspects_type_of(w, node) != x->pub.owner || suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
         uint32_t other = field_of(w, node, type);
         all += other != GCD_NODE_NONE;
@@ -58,7 +57,7 @@ gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err
         struct suspect *x = &w->s->items[i];
         if (x->pub.kind == GCD_SUSPECT_OBJECT && has_reader(x->collection.kind) &&
             x->pub.owner_node != GCD_NODE_NONE &&
-            field_of(w, x->pub.owner_node, gcd_graph_node_type(w->g, x->collection.node)) ==
+            field_of(w, x->pub.owner_node, suspects_type_of(w, x->collection.node)) ==
                 x->collection.node)
             GCD_TRY(count(w, x, err));
     }

@@ -44,7 +44,7 @@ static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
 static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used,
                       uint64_t places, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(s->w->g, node), i = gcd_idmap_get(&s->map, type);
+    uint32_t type = suspects_type_of(s->w, node), i = gcd_idmap_get(&s->map, type);
     if (places == 0 || used > places / PLACES_OF_ONE || bytes <= SUSPECTS_SMALL)
         return GCD_OK;
     if (s->told != GCD_TYPE_NONE) /* counted already */
@@ -76,22 +76,22 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
  * itself. */
 static bool is_inside(const struct suspects_work *w, uint32_t node)
 {
-    uint32_t up = gcd_dominators_parent(w->d, node);
+    uint32_t up = suspects_parent(w, node);
     if (up >= GCD_NODE_ROOT)
         return false;
-    uint32_t outer = gcd_graph_node_type(w->g, up);
-    return gcd_collections_is_inside(w->collections, outer, outer, gcd_graph_node_type(w->g, node));
+    uint32_t outer = suspects_type_of(w, up);
+    return gcd_collections_is_inside(w->collections, outer, outer, suspects_type_of(w, node));
 }
 
 static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_error *err)
 {
     const struct suspects_work *w = s->w;
-    const struct gcd_length_rule *rule = &s->lengths[gcd_graph_node_type(w->g, node)];
+    const struct gcd_length_rule *rule = &s->lengths[suspects_type_of(w, node)];
     uint64_t bytes = gcd_graph_node_size(w->g, node), length;
     size_t n;
     (void)gcd_graph_node_edges(w->g, node, &n);
     if (bytes <= SUSPECTS_SMALL ||
-        !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
+        !gcd_collections_of_references(w->collections, suspects_type_of(w, node)) ||
         !gcd_length_of(rule, bytes, &length) || is_inside(w, node))
         return GCD_OK;
     return add(s, node, bytes, n, length, err);
@@ -108,7 +108,7 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
     for (size_t i = 0; i < n && !large; i++)
         large = gcd_graph_node_size(w->g, edges[i]) > SUSPECTS_SMALL &&
-                gcd_dominators_parent(w->d, edges[i]) == node;
+                suspects_parent(w, edges[i]) == node;
     if (!large)
         return GCD_OK;
     gcd_status st = suspects_describe(s->w, node, &it, err);
@@ -120,9 +120,8 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
 static gcd_status look_at(struct search *s, uint32_t node, struct gcd_error *err)
 {
     struct suspects_work *w = s->w;
-    enum gcd_collection_kind kind =
-        gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
-    if (kind == GCD_COLLECTION_NONE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+    enum gcd_collection_kind kind = gcd_collections_kind(w->collections, suspects_type_of(w, node));
+    if (kind == GCD_COLLECTION_NONE || suspects_parent(w, node) == GCD_NODE_NONE)
         return GCD_OK;
     return kind == GCD_COLLECTION_ARRAY ? look_at_array(s, node, err)
                                         : look_at_collection(s, node, err);
@@ -134,7 +133,7 @@ static gcd_status look_at_all(struct search *s, struct gcd_error *err)
     for (uint32_t node = 0; node < w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (s->told == GCD_TYPE_NONE || gcd_graph_node_type(w->g, node) == s->told)
+        if (s->told == GCD_TYPE_NONE || suspects_type_of(w, node) == s->told)
             GCD_TRY(look_at(s, node, err));
     }
     return GCD_OK;

@@ -15,8 +15,8 @@ static bool is_array_of_statics(const struct suspects_work *w, uint32_t node, co
 {
     size_t n, found = 0;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    if (strcmp(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, node)].name,
-               "System.Object[]") != 0)
+    if (strcmp(gcd_graph_summary(w->g)->types[suspects_type_of(w, node)].name, "System.Object[]") !=
+        0)
         return false;
     for (size_t i = 0; i < n && found < NAMED_LEAST; i++)
         found += bits_get(named, edges[i]);

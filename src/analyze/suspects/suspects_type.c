@@ -54,7 +54,7 @@ static gcd_status make_consumers(struct suspects_work *w, struct gcd_error *err)
 
 static bool is_grouped(const struct suspects_work *w, uint32_t node)
 {
-    return gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT &&
+    return suspects_parent(w, node) == GCD_NODE_ROOT &&
            gcd_dominators_retained(w->d, node) < w->s->threshold && !suspects_waits(w, node);
 }
 
@@ -93,7 +93,7 @@ static gcd_status find_reflection(struct suspects_work *w, uint8_t *parts, struc
         return gcd_fail_nomem(err, "adding up the largest consumers");
     for (size_t i = 0; i < s->root_count; i++)
         if (s->roots[i].node < w->nodes)
-            by[2 * (size_t)gcd_graph_node_type(w->g, s->roots[i].node) +
+            by[2 * (size_t)suspects_type_of(w, s->roots[i].node) +
                (gcd_root_group(&s->roots[i]) == GCD_GROUP_OTHER)]++;
     for (uint32_t t = 0; t < w->types; t++)
         if (by[2 * (size_t)t + 1] > by[2 * (size_t)t] && is_reflection(s->types[t].name))
@@ -125,10 +125,10 @@ static uint8_t *parts_of_types(const struct suspects_work *w)
 static bool is_passed(const struct suspects_work *w, const uint8_t *parts, uint32_t node)
 {
     for (unsigned i = 0; i < PLUMBING_DEEPEST; i++) {
-        uint8_t part = parts[gcd_graph_node_type(w->g, node)];
+        uint8_t part = parts[suspects_type_of(w, node)];
         if (part != PART_CONTAINER && part != PART_PLUMBING)
             return false;
-        node = gcd_dominators_parent(w->d, node);
+        node = suspects_parent(w, node);
         if (node >= GCD_NODE_ROOT)
             return node == GCD_NODE_ROOT && part == PART_CONTAINER;
     }
@@ -138,7 +138,7 @@ static bool is_passed(const struct suspects_work *w, const uint8_t *parts, uint3
 /* Adds NODE to the consumers, unless another one holds it. */
 static void add_to_consumers(struct suspects_work *w, const uint8_t *parts, uint32_t node)
 {
-    uint32_t type = gcd_graph_node_type(w->g, node), up = gcd_dominators_parent(w->d, node);
+    uint32_t type = suspects_type_of(w, node), up = suspects_parent(w, node);
     struct gcd_suspect_check *largest = &w->s->checks[GCD_SUSPECT_OBJECT];
     if (up > GCD_NODE_ROOT || (up < GCD_NODE_ROOT && !is_passed(w, parts, up)) ||
         parts[type] == PART_OBSERVED)
@@ -159,8 +159,8 @@ static gcd_status add_tops(struct suspects_work *w, const uint8_t *parts, struct
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
         add_to_consumers(w, parts, node);
-        if (is_grouped(w, node) && parts[gcd_graph_node_type(w->g, node)] != PART_RUNTIME) {
-            struct suspects_top *t = &w->top[gcd_graph_node_type(w->g, node)];
+        if (is_grouped(w, node) && parts[suspects_type_of(w, node)] != PART_RUNTIME) {
+            struct suspects_top *t = &w->top[suspects_type_of(w, node)];
             uint64_t bytes = gcd_dominators_retained(w->d, node);
             t->group_objects++;
             gcd_add_saturating(&t->group_bytes, bytes);
@@ -240,7 +240,7 @@ static uint64_t path_hash(const struct suspects_work *w, uint32_t node)
     uint32_t last = GCD_TYPE_NONE;
     for (unsigned n = 0; node < GCD_NODE_ROOT && n < STEPS_MAX;
          n++, node = gcd_paths_parent(w->paths, node)) {
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         if (type != last)
             hash = gcd_text_hash((const char *)&type, sizeof type, hash);
         last = type;
@@ -387,9 +387,8 @@ static gcd_status count_alike(struct drawing *d, struct gcd_error *err)
                  typical_by =
                      typical != GCD_NODE_NONE ? gcd_paths_parent(w->paths, typical) : GCD_NODE_NONE;
         d->series[suspect].by_object += by == typical_by;
-        d->series[suspect].by_type +=
-            typical_by < GCD_NODE_ROOT &&
-            gcd_graph_node_type(w->g, by) == gcd_graph_node_type(w->g, typical_by);
+        d->series[suspect].by_type += typical_by < GCD_NODE_ROOT &&
+                                      suspects_type_of(w, by) == suspects_type_of(w, typical_by);
     }
     return GCD_OK;
 }
@@ -424,7 +423,7 @@ static void find_statics(const struct suspects_work *w, struct suspect *x)
     for (size_t i = 0; i < w->static_count; i++) {
         uint32_t array = w->statics[i].node;
         uint64_t retained = gcd_dominators_retained(w->d, array);
-        if (gcd_graph_node_type(w->g, array) != x->pub.type || !is_grouped(w, array))
+        if (suspects_type_of(w, array) != x->pub.type || !is_grouped(w, array))
             continue;
         count++;
         gcd_add_saturating(&bytes, retained);
@@ -459,7 +458,7 @@ static bool is_used(const struct suspects_work *w, const struct suspect *x, uint
 {
     return x->pub.kind == GCD_SUSPECT_OBJECT
                ? node == x->pub.node
-               : gcd_graph_node_type(w->g, node) == x->pub.type &&
+               : suspects_type_of(w, node) == x->pub.type &&
                      gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT;
 }
 
@@ -471,10 +470,10 @@ gcd_status suspects_find_user(const struct suspects_work *w, struct suspect *x,
         counts != NULL ? GCD_OK : gcd_fail_nomem(err, "looking who holds the objects of a type");
     for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
         size_t n;
-        uint32_t type = gcd_graph_node_type(w->g, node);
+        uint32_t type = suspects_type_of(w, node);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             st = suspects_check(w, err);
-        if (!w->is_own[type] || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+        if (!w->is_own[type] || suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         for (size_t i = 0; i < n; i++)
@@ -536,8 +535,8 @@ static void put_holder(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect *p = &x->pub;
     bool one = x->holder == SUSPECT_BY_OBJECT;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
-    uint32_t type = collection ? gcd_graph_node_type(s->w->g, x->collection.node)
-                               : p->path[p->path_count - 2].type;
+    uint32_t type =
+        collection ? suspects_type_of(s->w, x->collection.node) : p->path[p->path_count - 2].type;
     if (p->owner == type && !collection && one) {
         suspects_put(s, " in ");
         suspects_put_owner(s, p);

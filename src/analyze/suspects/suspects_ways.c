@@ -110,7 +110,7 @@ static bool follow(const struct suspects_work *w, uint32_t node, uint32_t below,
 {
     *ret = (struct key){ .type = GCD_TYPE_NONE, .node = GCD_NODE_NONE, .next = GCD_NODE_NONE };
     for (unsigned n = 0; n < STEPS_MAX; n++) {
-        uint32_t here = gcd_graph_node_type(w->g, node), up = gcd_paths_parent(w->paths, node);
+        uint32_t here = suspects_type_of(w, node), up = gcd_paths_parent(w->paths, node);
         if (up == GCD_NODE_NONE || here == type || node == holder)
             return false;
         if (ret->type == GCD_TYPE_NONE && w->is_own[here]) {

@@ -103,8 +103,7 @@ static void put_collection_type(struct suspect_words *s, uint32_t type)
 {
     const char *name = name_of(s, type);
     if (suspects_is_table(s, type))
-        suspects_put_short(s, name, strlen(name) - (sizeof TABLE_END - 1), 1,
-                           raw_name_of(s, type));
+        suspects_put_short(s, name, strlen(name) - (sizeof TABLE_END - 1), 1, raw_name_of(s, type));
     else
         suspects_put_type(s, type);
 }
@@ -297,7 +296,7 @@ static uint32_t only_collection(const struct suspect_words *s, const struct gcd_
         !gcd_collections_has_inside(s->w->collections, p->held[0].type))
         return GCD_NODE_NONE;
     for (size_t i = 0; i < n; i++)
-        if (gcd_graph_node_type(s->w->g, edges[i]) == p->held[0].type)
+        if (suspects_type_of(s->w, edges[i]) == p->held[0].type)
             return edges[i];
     return GCD_NODE_NONE;
 }
@@ -689,7 +688,7 @@ uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x)
     if (e.n > 0)
         put_elements(s, &e, all);
     else
-        suspects_put_type(s, gcd_graph_node_type(s->w->g, x->collection.node));
+        suspects_put_type(s, suspects_type_of(s->w, x->collection.node));
     return e.text || e.bound[0] != '\0' ? 0 : e.n;
 }
 
@@ -698,7 +697,7 @@ bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, b
     const struct elements e = elements_of(x);
     bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10,
          most = e.type != GCD_TYPE_NONE && e.typed >= e.n / 2 && e.typed > 1;
-    uint32_t type = gcd_graph_node_type(s->w->g, x->collection.node);
+    uint32_t type = suspects_type_of(s->w, x->collection.node);
     if (e.n > 0 && small) {
         put_elements(s, &e, all);
         suspects_put(s, " in ");
