@@ -7,6 +7,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import cli_support                                      # noqa: E402
 from test_async import shop                             # noqa: E402
+from test_leaks import labels                           # noqa: E402
+from test_retained_paths import heap                     # noqa: E402
 
 import page_test                                        # noqa: E402
 from page_test import HOSTILE, PageTest                 # noqa: E402
@@ -252,6 +254,24 @@ class Everywhere(DiffTest):
         right = page.run("Math.max(...[...document.querySelectorAll('#types tbody tr:first-child td, #paths tbody tr:first-child td')]"
                          ".filter(e => e.offsetWidth > 0).map(e => e.getBoundingClientRect().right))")
         self.assertLessEqual(right, 390)
+
+    def test_a_note_is_said_once(self):
+        self.put("labels.nettrace", labels())
+        self.done("convert", "labels.nettrace", "-o", "labels.html")
+        self.page = page = self.browser.open(self.path("labels.html"))
+        self.assertEqual(page.text("#summary").count("50 Label in a dictionary and a linked list"), 1)
+        self.assertTrue(page.text("#summary p.note").startswith("Note: A dictionary and a linked list of the same nodes are "))
+
+    def test_what_comes_from_being_observed(self):
+        """Nobody is told to have grown by what the runtime says of its own events."""
+        source = "System.Diagnostics.Tracing.NativeRuntimeEventSource"
+        for name, n in (("old", 0), ("new", 900)):
+            self.put(f"{name}.nettrace", heap({"source": (source, 200, [f"t{i}" for i in range(n)]), "order": ("Shop.Order", 2000, [])}
+                                              | {f"t{i}": ("System.String", 200, []) for i in range(n)}, [("source", "s_log"), ("order", "s_order")])[0])
+        self.done("diff", "old.nettrace", "new.nettrace", "-o", "d.html")
+        self.page = page = self.browser.open(self.path("d.html"))
+        self.assertIn("175.8 KiB come from being observed: ", page.text("#summary"))
+        self.assertEqual(page.count("#summary .answers"), 0)
 
     def test_without_scripts(self):
         page = self.compare(store(1000, blob=4000), store(4000, blob=4000), scripts=False)

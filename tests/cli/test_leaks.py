@@ -55,6 +55,17 @@ def accounts(entries, archived=0):
     return heap(objects, [("bank", "s_bank"), *([("archive", "s_archive")] if archived else [])])[0]
 
 
+def labels(n=50, each=100_000):
+    """A cache of what was used last: a dictionary and a linked list of the same nodes."""
+    node = "System.Collections.Generic.LinkedListNode`1[Shop.Label]"
+    objects = {"cache": ("Shop.Labels", 32, ["map", "list"]), "map": (f"System.Collections.Generic.Dictionary`2[System.Int32,{node}]", 80, ["entries"]),
+               "entries": (f"System.Collections.Generic.Dictionary`2+Entry[System.Int32,{node}][]", 24 + 24 * n, [f"n{i}" for i in range(n)]),
+               "list": ("System.Collections.Generic.LinkedList`1[Shop.Label]", 40, ["n0"])}
+    objects |= {f"n{i}": (node, 48, [f"l{i}", "list", *([f"n{i + 1}"] if i + 1 < n else [])]) for i in range(n)}
+    objects |= {f"l{i}": ("Shop.Label", each, []) for i in range(n)}
+    return heap(objects, [("cache", "s_labels")])[0]
+
+
 def catalogue(articles, found, each=500, texts=0):
     """Articles in a store, some of which a search result holds, too; and other texts."""
     objects = {"store": ("Shop.Store", 24, ["list"]), "list": ("System.Collections.Generic.List`1[Shop.Article]", 32, ["all"]),
@@ -192,6 +203,14 @@ class Leaks(CliTest):
             line = self.done("diff", "old", "new", *words).text.split("\n")[0]
             self.assertEqual(None if line.startswith("Dump ") else line, said and said.removesuffix(".") if got["growth"] else said, words)
         return re.sub(r"^The heap had [^,]*, and has [\d.]+ [KM]iB\. ", "", text), got
+
+    def test_a_note_is_said_once(self):
+        """The largest consumer, which is large by design, and its advice."""
+        self.put("labels", labels())
+        text = " ".join(self.done("leaks", "labels").text.split())
+        self.assertEqual(text.count("is held by one Labels: 50 Label in a dictionary and a linked list."), 1, text)
+        self.assertEqual(text.count(" are a cache of what was used last. "), 1, text)
+        self.assertNotIn("Note:", text)
 
     def test_growth_up_to_a_limit(self):
         """Owners none of which has more than the fullest had, and many of which have as much, are told and not accused; others are."""

@@ -52,6 +52,9 @@ function hasGrownBy(part) {
   return after.bytes > before.bytes && after.bytes - before.bytes >= part * before.bytes;
 }
 
+// Holds the descriptions that the runtime makes of its own events when the first event session opens.
+const OBSERVED = "System.Diagnostics.Tracing.NativeRuntimeEventSource";
+
 /**
  * The program's own types, if some of them have grown.
  * @param {Row[]} rows
@@ -59,6 +62,10 @@ function hasGrownBy(part) {
 function largestGrowth(rows) {
   const all = rows.filter(r => delta(r, METRIC) > 0).sort((a, b) => delta(b, METRIC) - delta(a, METRIC));
   const own = all.filter(r => originOf(r.number) === 0);
+  const observed = all.filter(r => r.name === OBSERVED).reduce((sum, r) => sum + delta(r, METRIC), 0);
+  if (own.length === 0 && observed > 0 && observed >= (diff.sides[1].bytes - diff.sides[0].bytes) / 2) {
+    return el("p", {class: "note"}, words.fromBeingObserved(observed));
+  }
   const grown = (own.length > 0 ? own : hasGrownBy(WORTH_OTHERS) ? all : []).slice(0, SHOWN);
   return el("ol", {class: "answers"}, ...grown.map(r => el("li", {}, linked(r, true), " ",
     words.grown(delta(r, METRIC), delta(r, "objects"), METRIC === "retained"))));

@@ -177,9 +177,11 @@ export function waitingLine() {
   return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
 }
 
-// What is large and no fault, such as pools.
+// What is large and no fault, such as pools; the largest consumer has said what it is.
 export function noteLines() {
-  return heap.notes.map(note => el("p", {class: "note"}, visible(`Note: ${note.join(" ")}`)));
+  const [told] = heap.suspects.length > 0 ? [] : heap.consumer;
+  return heap.notes.map(([sentence, ...more]) => el("p", {class: "note"},
+    visible(`Note: ${(sentence === told?.sentence ? more : [sentence, ...more]).join(" ")}`)));
 }
 
 // All checks, whether they have found something or not.

@@ -556,6 +556,11 @@ export function differences(before, after) {
   return said;
 }
 
+/** @param {number} size */
+export function fromBeingObserved(size) {
+  return `${bytes(size)} come from being observed: descriptions that the runtime makes of its own events.`;
+}
+
 /** @param {number} size @param {number} objects @param {boolean} retained */
 export function grown(size, objects, retained) {
   const more = objects === 0 ? "with as many objects as before" : `with ${signed(objects, count)} objects`;
