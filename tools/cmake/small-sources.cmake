@@ -3,7 +3,7 @@ set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session 
 set(GCDUMPC_SMALL_FILES
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills
-    analyze/async/async_kinds analyze/async/async_stacks analyze/async/async_values
+    analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers
     analyze/collections/collection_count analyze/collections/collections
     analyze/compare/diff analyze/compare/tree_diff
@@ -18,7 +18,9 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
     analyze/suspects/suspects_kinds analyze/suspects/suspects_lifetime
     analyze/suspects/suspects_list analyze/suspects/suspects_listener
-    analyze/suspects/suspects_merge analyze/suspects/suspects_names analyze/suspects/suspects_object
+    analyze/suspects/suspects_merge analyze/suspects/suspects_names
+    analyze/suspects/suspects_collections analyze/suspects/suspects_owner
+    analyze/suspects/suspects_pinned analyze/suspects/suspects_object
     analyze/suspects/suspects_path analyze/suspects/suspects_recent
     analyze/suspects/suspects_settled analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
@@ -31,20 +33,20 @@ set(GCDUMPC_SMALL_FILES
     image/image_modules image/image_numbers image/image_parts image/number_text image/process_types
     image/recorded_numbers
     image/clr/clr_assemblies image/clr/clr_code_files image/clr/clr_facts image/clr/clr_frames
-    image/clr/clr_instances image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions image/clr/clr_roots
-    image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics image/clr/clr_threads
-    image/clr/clr_types
-    image/space/elf_core image/space/process_hold_linux image/space/process_image_linux
+    image/clr/clr_instances image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions
+    image/clr/clr_roots image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics
+    image/clr/clr_threads image/clr/clr_types
+    image/space/elf_core image/space/elf_symbol image/space/process_hold_linux image/space/process_image_linux
     io/file_posix io/input
     load/dump load/dump_values load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
     read/r_dart session/owner_limit
-    values/null_maps values/rows_pack values/value_rows values/values_pack values/watched_maps
+    values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows
-    write/stacks_waits write/w_dart write/w_pprof write/w_sites write/writer
-    write/html/html_data write/html/html_details write/html/html_diff write/html/html_json
+    write/stacks write/stacks_waits write/w_dart write/w_pprof write/w_sites write/writer
+    write/html/html_data write/html/html_own write/html/html_details write/html/html_diff write/html/html_json
     write/html/html_outer write/html/html_plain write/html/html_rest write/html/html_shared
-    write/html/html_sites write/html/html_trend write/html/html_values write/html/html_waits
+    write/html/html_sites write/html/html_trend write/html/html_values write/html/html_waits write/html/w_html
     write/tables/field_rows write/tables/tables write/tables/tables_facts write/tables/tables_values
     write/tables/w_csv write/tables/w_sqlite
 )

@@ -10,6 +10,7 @@
 //
 // It prints "open" when everything is there, and ends with its standard input.
 using System.Buffers.Binary;
+using System.Collections;
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
@@ -46,6 +47,7 @@ sealed class Shelves
     public readonly FrozenDictionary<string, Session> Frozen;
     public readonly Dictionary<string, object> Mixed;
     public readonly HashSet<string> Seen;
+    public readonly Hashtable Hashed = [];
 
     public Shelves(int n)
     {
@@ -59,6 +61,8 @@ sealed class Shelves
         ImmutableSorted = Pairs("sortedimmutable", n).ToImmutableSortedDictionary();
         Frozen = Pairs("frozen", n).ToFrozenDictionary();
         Mixed = Pairs("mixed", n).Select((p, i) => KeyValuePair.Create(p.Key, i % 2 == 0 ? p.Value : (object)$"text {i}")).ToDictionary();
+        foreach (var (key, value) in Pairs("hashed", n))
+            Hashed[key] = value;
         Seen = Pairs("seen", n).Select(p => p.Key).ToHashSet();
     }
 
