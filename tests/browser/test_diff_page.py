@@ -262,6 +262,14 @@ class Everywhere(DiffTest):
         self.assertEqual(page.text("#summary").count("50 Label in a dictionary and a linked list"), 1)
         self.assertTrue(page.text("#summary p.note").startswith("Note: A dictionary and a linked list of the same nodes are "))
 
+    def test_a_hang_is_said_first(self):
+        self.put("rpc.nettrace", shop(20))
+        self.done("convert", "rpc.nettrace", "-o", "rpc.html")
+        self.page = page = self.browser.open(self.path("rpc.html"))
+        told = page.texts("#summary > .note, #summary > .headline")
+        self.assertTrue(told[0].startswith("Waiting: 20 calls wait in Shop.Rpc.Send "), told)
+        self.assertTrue(told[1].startswith("Nothing looks like a leak."), told)
+
     def test_what_comes_from_being_observed(self):
         """Nobody is told to have grown by what the runtime says of its own events."""
         source = "System.Diagnostics.Tracing.NativeRuntimeEventSource"

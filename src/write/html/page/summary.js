@@ -155,8 +155,10 @@ export function warnings() {
           heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null];
 }
 
+// In a heap without suspects, calls that hang are the answer.
 function answers() {
-  return [headlineLine(), suspectLines(SHOWN),
+  const none = heap.suspects.length === 0;
+  return [none ? waitingLine() : null, headlineLine(), suspectLines(SHOWN), none ? null : waitingLine(),
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
 }
 
@@ -171,7 +173,7 @@ export function summarySection(first = false, /** @type {HTMLElement | null} */ 
   section("summary", "Summary", null, ...first ? [] : warnings(),
     t.bytes > 0 ? answerBar() : null,
     ...first ? [] : answers(),
-    ...first ? [] : [waitingLine(), ...noteLines()],
+    ...first ? [] : noteLines(),
     t.bytes > 0 ? memoryBar() : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
