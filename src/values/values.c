@@ -1,5 +1,7 @@
 #include "values/values.h"
 
+#include <sys/mman.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -108,6 +110,22 @@ static void put_in_table(struct gcd_values *v, uint32_t text)
     v->table[i] = text;
 }
 
+#define HUGE_BYTES ((uintptr_t)2 << 20)
+
+/* Places are looked up at random: on small pages, most of them miss the TLB. */
+static void ask_for_huge_pages(const void *p, size_t n)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t)p + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES,
+              to = ((uintptr_t)p + n) / HUGE_BYTES * HUGE_BYTES;
+    if (to > from)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)p;
+    (void)n;
+#endif
+}
+
 /* A table of SIZE places. */
 static bool make_table(struct gcd_values *v, size_t size)
 {
@@ -118,6 +136,8 @@ static bool make_table(struct gcd_values *v, size_t size)
         gcd_mem_free(&v->alloc, tags, size);
         return false;
     }
+    ask_for_huge_pages(table, size * sizeof *table);
+    ask_for_huge_pages(tags, size);
     free_table(v);
     v->table = table;
     v->tags = tags;
