@@ -204,15 +204,22 @@ static const struct leg *silent_leg(const struct session *s)
     return NULL;
 }
 
+/* How long to wait for the answer of L, which is silent. */
+static uint64_t patience_ms(const struct leg *l)
+{
+    const struct gcd_session_graces *g = l->s->graces;
+    return l->kind == GCD_LEG_RECORD && is_stopping(l) ? g->rundown_ms : g->answer_ms;
+}
+
 /* The runtime writes the end of the stream before it answers the stop, so after the answer it is
  * either here or will never come. */
 static void bound_the_farewell(struct session *s)
 {
-    bool patient = s->status == GCD_OK && silent_leg(s) != NULL;
+    const struct leg *l = s->status == GCD_OK ? silent_leg(s) : NULL;
     uint64_t now = now_ms();
     if (s->latest_at_ms == 0)
         s->latest_at_ms = now + s->graces->farewell_ms;
-    s->give_up_at_ms = now + (patient ? s->graces->answer_ms : s->graces->stop_ms);
+    s->give_up_at_ms = now + (l != NULL ? patience_ms(l) : s->graces->stop_ms);
     if (s->give_up_at_ms > s->latest_at_ms)
         s->give_up_at_ms = s->latest_at_ms;
 }
@@ -341,8 +348,7 @@ static void give_up(struct session *s)
             (void)gcd_fail(&err, GCD_E_PEER,
                            "cannot %s %s: no answer within %" PRIu64
                            " ms, the process is stopped, or busy with another client",
-                           is_opening(l) ? "start" : "stop", leg_names[l->kind],
-                           s->graces->answer_ms);
+                           is_opening(l) ? "start" : "stop", leg_names[l->kind], patience_ms(l));
         else
             (void)gcd_fail(&err, GCD_E_PEER,
                            "the event stream did not end after the session was stopped");
@@ -735,7 +741,11 @@ gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options,
                            struct gcd_ipc_collect_result *ret, struct gcd_error *err)
 {
     static const struct gcd_session_graces graces = {
-        .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000, .farewell_ms = 600000
+        .reply_ms = 2000,
+        .stop_ms = 5000,
+        .answer_ms = 10000,
+        .rundown_ms = 120000,
+        .farewell_ms = 600000,
     };
     struct gcd_ipc_process_info info = { 0 };
     struct gcd_error info_err = GCD_ERROR_INIT;

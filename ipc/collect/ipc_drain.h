@@ -26,13 +26,19 @@ struct gcd_session_graces {
      * of the program itself delays all of them.
      */
     uint64_t answer_ms;
+    /*
+     * For the answer to StopTracing of a recording, from the last byte on.  The runtime lists its
+     * modules first, which may take it minutes (measured, .NET 10, a composite image of ASP.NET
+     * Core: 6 s of processor time without a byte).
+     */
+    uint64_t rundown_ms;
     /* For the whole shutdown while bytes keep coming, because a process could send bytes forever.
      */
     uint64_t farewell_ms;
 };
 
 /* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES instead of the defaults (2 s,
- * 5 s, 10 s, 10 min). */
+ * 5 s, 10 s, 2 min, 10 min). */
 GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
                                               const struct gcd_plan *plan,
                                               const struct gcd_session_graces *graces,

@@ -108,8 +108,10 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options,
         collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
         collect.rundown = options->rundown;
         /* the only part that is read, and small */
-        collect.rundown_keyword =
-            options->stacks ? GCD_WIRE_RUNDOWN_METHODS : GCD_WIRE_RUNDOWN_LOADER;
+        collect.rundown_keyword = options->stacks ? GCD_WIRE_RUNDOWN_METHODS
+                                  : options->no_modules && !options->rundown
+                                      ? 0
+                                      : GCD_WIRE_RUNDOWN_LOADER;
         collect.stackwalk = options->stacks;
         /* A runtime that waits for its reader would wait for a stopped or killed one, too:
          * measured, .NET 11, it then hangs, with all its threads suspended (../README.md).

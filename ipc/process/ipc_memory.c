@@ -64,3 +64,8 @@ bool gcd_ipc_server_gc(uint32_t pid)
     /* the runtime's name for them, .NET 5 to 10 */
     return gcd_procfs_has_thread("/proc", pid, ".NET Server GC");
 }
+
+bool gcd_ipc_is_composite(uint32_t pid)
+{
+    return gcd_procfs_is_composite("/proc", pid);
+}

@@ -472,6 +472,11 @@ bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid)
                            gcd_program_exports(proc, pid, "DotNetRuntimeInfo")));
 }
 
+bool gcd_procfs_is_composite(const char *proc, uint32_t pid)
+{
+    return has_mapping(proc, pid, ".r2r.dll");
+}
+
 bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid)
 {
     char path[GCD_IPC_PATH_MAX], link[8];

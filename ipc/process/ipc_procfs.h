@@ -80,6 +80,9 @@ bool gcd_procfs_has_thread(const char *proc, uint32_t pid, const char *name);
  * unknown: from .NET 11 on it is known by its library or program, which may not be visible. */
 bool gcd_procfs_is_coreclr(const char *proc, uint32_t pid);
 
+/* Does process PID map a composite image, NAME.r2r.dll?  False when unknown. */
+bool gcd_procfs_is_composite(const char *proc, uint32_t pid);
+
 /* Has process PID a socket among its first 4,096 descriptors, or can it not be told?  Without one
  * it has no diagnostic socket. */
 bool gcd_procfs_may_have_socket(const char *proc, uint32_t pid);

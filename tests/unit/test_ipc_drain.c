@@ -58,7 +58,7 @@ struct client {
     bool idle;         /* the stream does not report the end of the walk */
     uint64_t whole_ms, stop_ms;
     atomic_bool cancel;
-    uint64_t grace_ms, answer_ms, farewell_ms;
+    uint64_t grace_ms, answer_ms, rundown_ms, farewell_ms; /* rundown_ms 0 = answer_ms */
     struct gcd_plan plan;
     struct gcd_ipc_collect_options options;
     struct gcd_ipc_collect_result result;
@@ -122,6 +122,8 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     const struct gcd_session_graces graces = { .reply_ms = c->grace_ms,
                                                .stop_ms = c->grace_ms,
                                                .answer_ms = c->answer_ms,
+                                               .rundown_ms = c->rundown_ms != 0 ? c->rundown_ms
+                                                                                : c->answer_ms,
                                                .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
@@ -534,6 +536,20 @@ static void test_silent_stop(void **state)
     expect_silence(&c, t, "stop the event session");
 }
 
+/* Before it answers, a runtime lists its modules, which may take it long. */
+static void test_long_rundown(void **state)
+{
+    (void)state;
+    static const struct fake_act slow_stop[] = { RECV,       SLEEP(900), SET(STOP_A), WAIT(END_A),
+                                                 OK(ID_A), CLOSE };
+    START(record, trigger, slow_stop, stop_b);
+    c.answer_ms = 300;
+    c.rundown_ms = 4000;
+    assert_int_equal(collect(&c, t), GCD_OK);
+    assert_string_equal(c.seen, "head walk$ tail");
+    fake_target_stop(t);
+}
+
 /* An answer that needs a GC takes as long as the GC. */
 static void test_long_walk(void **state)
 {
@@ -653,6 +669,7 @@ int main(void)
         cmocka_unit_test(test_silent_flush_stop),
         cmocka_unit_test(test_silent_record),
         cmocka_unit_test(test_silent_stop),
+        cmocka_unit_test(test_long_rundown),
         cmocka_unit_test(test_long_walk),
         cmocka_unit_test(test_no_walk),
         cmocka_unit_test(test_cancel_in_gc),

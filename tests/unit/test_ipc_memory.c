@@ -20,6 +20,7 @@
 
 #include "ipc/process/ipc_container.h"
 #include "ipc/process/ipc_memory.h"
+#include "ipc/process/ipc_procfs.h"
 #include "support/folder.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -71,6 +72,17 @@ static void put_process(const char *cgroup)
     put("proc/42/status", "Name:\tHeapLab\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t  512000 "
                           "kB\nVmSwap:\t     300 kB\nHugetlbPages:\t    4096 kB\n");
     put("proc/42/cgroup", cgroup);
+}
+
+static void composite_images(void **state)
+{
+    (void)state;
+    put("proc/42/maps", "7f0000000000-7f0000001000 r--p 00000000 fe:00 7 /app/Shop.dll\n");
+    assert_false(gcd_procfs_is_composite(proc, 42));
+    assert_false(gcd_procfs_is_composite(proc, 43));
+    put("proc/42/maps", "7f0000000000-7f0000001000 r--p 00000000 fe:00 7 /app/Shop.dll\n"
+                        "7f0000002000-7f0000003000 r-xp 00000000 fe:00 8 /app/Shop.r2r.dll\n");
+    assert_true(gcd_procfs_is_composite(proc, 42));
 }
 
 static void expect(uint64_t room, enum gcd_ipc_limit limit)
@@ -342,6 +354,7 @@ static void what_the_memory_explains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(composite_images, setup, teardown),
         cmocka_unit_test_setup_teardown(only_the_limit_of_the_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_up_to_the_root, setup, teardown),
         cmocka_unit_test_setup_teardown(no_further_than_the_mount, setup, teardown),

@@ -162,6 +162,10 @@ static void test_requests(void **state)
     o = (struct gcd_ipc_collect_options){ .ranges = true };
     expect_request(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, 0x1d80001, 1024, 8, 1, WANTED);
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 0x1580001, 1024, 8, 1, WANTED);
+    o = (struct gcd_ipc_collect_options){ .no_modules = true };
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 0x1180001, 1024, 0, 1, WANTED);
+    o.rundown = true; /* who asks for them gets them */
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 0x1180001, 1024, 8, 1, WANTED);
     o = (struct gcd_ipc_collect_options){ .keywords = 0x800001 };
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }

@@ -206,7 +206,11 @@ static void expect_collect(struct fixture *f, enum gcd_ipc_strategy strategy)
 {
     char seen[64] = "";
     static const struct gcd_session_graces graces = {
-        .reply_ms = 4000, .stop_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000
+        .reply_ms = 4000,
+        .stop_ms = 4000,
+        .answer_ms = 4000,
+        .rundown_ms = 4000,
+        .farewell_ms = 60000,
     };
     struct gcd_plan plan = { .strategy = strategy, .command = GCD_WIRE_COLLECT_TRACING2 };
     struct gcd_ipc_collect_options o = {

@@ -143,6 +143,7 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     const struct gcd_session_graces graces = { .reply_ms = c->grace_ms,
                                                .stop_ms = c->grace_ms,
                                                .answer_ms = c->answer_ms,
+                                               .rundown_ms = c->answer_ms,
                                                .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }

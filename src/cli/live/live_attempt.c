@@ -149,6 +149,8 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
         /* a listener inside the process may have the types, too: then the next attempt gets them */
         .alone = a->number == 1 && live_is_alone(l, ALONE_MS),
         .rundown = l->args->live.rundown,
+        /* the finder lists what the process maps */
+        .no_modules = l->pid != 0 && gcd_ipc_is_composite(l->pid),
         .timeout_ms = timeout_ms,
         .stall_ms = l->args->live.must_progress ? STALL_MS : 0,
         .on_data = on_data,
