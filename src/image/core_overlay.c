@@ -66,24 +66,6 @@ static bool open_build(struct heap_image *h, const struct image_mapping *m,
     return false;
 }
 
-/* Adds what FILE has of all mappings with the path of M. */
-static gcd_status add_mappings(struct heap_image *h, const struct image_mapping *m,
-                               const struct gcd_module_file *file, struct gcd_error *err)
-{
-    struct image *image = &h->image;
-    for (size_t i = 0; i < image->mapping_count; i++) {
-        const struct image_mapping *other = &image->mappings[i];
-        if (strcmp(other->path, m->path) == 0 && other->end > other->start)
-            GCD_TRY(image_add_overlay(image,
-                                      &(struct image_overlay){ .start = other->start,
-                                                               .bytes = other->end - other->start,
-                                                               .off = file->off + other->file_off,
-                                                               .in = file->input },
-                                      err));
-    }
-    return GCD_OK;
-}
-
 static bool is_library(const struct image_mapping *m)
 {
     static const char name[] = "/libcoreclr.so";
@@ -127,8 +109,7 @@ gcd_status core_overlay_runtime(struct heap_image *h, bool *ret_added,
             continue;
         if (read_build_id(m, x->start, &id) && open_build(h, x, &id, file)) {
             h->overlay_count++;
-            GCD_TRY(add_mappings(h, x, file, err));
-            GCD_TRY(image_order_overlays(m, err));
+            GCD_TRY(image_overlay_file(m, x->path, file->input, file->off, err));
             *ret_added = true;
         } else if (lacking[0] == '\0' || is_library(x)) { /* rather than the program */
             say_lacking(x, &id, lacking);

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import unittest
 
+from lab_programs import program as lab_program
 from live_support import RUNTIMES, LiveTest, Process, check_counts, check_stacks, createdump_of, heaplab, main, need, own_runtime, wait_for_frames
 
 ALL = os.environ.get("GCDUMPC_TEST_CORES") == "all"          # every runtime
@@ -29,9 +30,9 @@ def createdump(test, target, name, *options):
     return test.path(name)
 
 
-def without_modules(core):
+def without_modules(core, program=None):
     """Removes the memory of mapped assemblies from the file CORE, as gcore and the kernel leave it out.  What is mapped from further back in a file
-    can be written to, and they keep it."""
+    can be written to, and they keep it.  PROGRAM contains its assemblies."""
     with open(core, "r+b") as f:
         data = f.read()
         off, n = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
@@ -47,10 +48,14 @@ def without_modules(core):
                     paths = data[at + 16 + 24 * count:at + content].split(b"\0")
                     ranges = [struct.unpack_from("<QQQ", data, at + 16 + 24 * i) for i in range(count)]
                     mapped += [(start, end) for i, (start, end, page) in enumerate(ranges) if paths[i].endswith(b".dll") and page == 0]
+                    inside = [(page, start, end) for i, (start, end, page) in enumerate(ranges) if paths[i] == os.fsencode(program or "")]
                 at += (content + 3) // 4 * 4
-        removed = 0
-        for header, kind, _, _, address, _, size in headers:
-            if kind == 1 and size > 0 and any(start <= address < end for start, end in mapped):
+        removed, images = 0, [page for page, start, _ in inside for _, kind, _, at, address, _, size in headers
+                              if kind == 1 and address <= start < address + size and data[at + start - address:at + start - address + 2] == b"MZ"]
+        first = min(images, default=0)
+        mapped += [(start, end) for page, start, end in inside if page >= first]
+        for header, kind, flags, _, address, _, size in headers:
+            if kind == 1 and size > 0 and (flags & 2 == 0 or program is None) and any(start <= address < end for start, end in mapped):
                 f.seek(header + 32)
                 f.write(bytes(8))
                 removed += 1
@@ -142,7 +147,6 @@ class Core(LiveTest):
         if "|" in pattern or "/" in pattern or "%" in pattern:
             self.skipTest(f"this machine does not leave its core files in the working folder: {pattern}")
         resource.prlimit(target.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        wait_for_frames(target)
         target.process.send_signal(signal.SIGQUIT)
         target.process.wait(60)
         core = [name for name in os.listdir(self.folder) if name.startswith(pattern)]
@@ -156,6 +160,7 @@ class Core(LiveTest):
             with self.subTest(runtime), Process(program=program, cwd=self.folder) as target:
                 with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
                     library = next(line.split()[-1] for line in f if line.rstrip().endswith("/libcoreclr.so"))
+                wait_for_frames(target)
                 core = self.core_of_the_kernel(target)
                 report = json.loads(self.gcdumpc("report", core, "--json").stdout)
                 counts = target.counts()
@@ -182,6 +187,25 @@ class Core(LiveTest):
                 self.assertIn("\nobjects  ", self.run_gcdumpc("info", core, "--sysroot", below, "--modules", elsewhere).stdout)
                 shutil.rmtree(below)
                 shutil.rmtree(elsewhere)
+
+    def test_a_program_of_one_file(self):
+        """Its assemblies are parts of that file."""
+        file = os.path.realpath(need(lab_program, "RuntimeAsyncLab", RUNTIMES[-1], "single"))
+        with Process(program=need(heaplab)) as other:
+            createdump = createdump_of(other.pid)                # a program of one file has none
+        with Process(program=file) as target:
+            core = self.path("one.core")
+            subprocess.run([createdump, "--full", "-f", core, str(target.pid)], check=True, stdout=subprocess.DEVNULL)
+        whole = self.gcdumpc("report", core, "--no-modules").stdout
+        self.assertGreater(without_modules(core, file), 3)
+        self.assertIn("UNKNOWN", self.gcdumpc("report", core, "--no-modules", status=3).stdout)
+        self.assertEqual(self.gcdumpc("report", core).stdout, whole)
+        said = self.gcdumpc("info", core).stdout
+        for what in ("full names", "fields"):
+            known, of = map(int, re.search(rf"^{what} +(?:of )?(\d+) of (\d+) types", said, re.M).groups())
+            self.assertLessEqual(of - known, 1, said)            # all but System.String
+        self.assertNotRegex(said, "without objects|no code of")
+        self.assertGreater(int(re.search(r"^static variables +(\d+)", said, re.M)[1]), 100)
 
     def test_info_begins_with_how_the_process_ended(self):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):

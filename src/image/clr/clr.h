@@ -11,7 +11,7 @@
  *     clr_stacks.c    stacks: words, and the frames of calls
  *     clr_frames.c    the methods of these calls;
  *     clr_precompiled.c  those whose code was compiled beforehand;
- *     clr_code_files.c  that code, from files, if the image leaves it out
+ *     clr_code_files.c  that code, and programs of one file, from files, if the image leaves it out
  *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
@@ -123,6 +123,14 @@ struct clr_module {
     bool is_dynamic;       /* it was generated at run time */
     uint32_t used;         /* types that need it for their names */
     bool replaced;         /* only files of other builds were found */
+};
+
+/* The file of a program that contains its assemblies, as far as an image lacks them: modules were
+ * found in this candidate (gcd_module_files) for PATH to be the build that was loaded. */
+struct clr_program {
+    const char *path; /* NULL = none was */
+    unsigned candidate;
+    bool several; /* some in others: it proves nothing */
 };
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE };
@@ -260,6 +268,7 @@ struct clr {
     size_t stack_word_count, stack_word_cap;
     struct clr_frame *frames; /* after clr_tell_frames those that hold something */
     size_t frame_count, frame_cap;
+    struct clr_program program;
     uint32_t method_lookups;            /* clr_precompiled.c */
     struct gcd_module_file *code_files; /* open: clr_code_files.c */
     size_t code_file_count, code_file_cap;
@@ -437,6 +446,8 @@ struct clr_code {
 /* clr_code_files.c: the image may leave out CODE, such as that at ADDRESS.  From here on it has the
  * memory of the file, if that is found; a failure is in CODE_ST. */
 void clr_need_code(struct clr *c, uint64_t address, const struct clr_code *code);
+/* From here on the image has the memory of C->program, too. */
+GCD_MUST_CHECK gcd_status clr_take_program(struct clr *c, struct gcd_error *err);
 void clr_code_files_close(struct clr *c);
 /* clr_precompiled.c: finds the method of F in SECTION, a range of code of a ReadyToRun image. */
 void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f);

@@ -7,6 +7,9 @@
  * it, such as its header, the file has the same bytes.  Without the header, the runtime's notes
  * about the table of functions count: their number, and where they lie.
  *
+ * A program of one file contains its assemblies: if all that were found in it are the build that
+ * was loaded, the rest of it is, too.
+ *
  * An image is mapped by sections, each at a place of its own, or flat.  Either way the list of
  * mapped files says which part of the file lies where.  Sections that can be written to are left
  * out: the process has changed them.
@@ -39,10 +42,6 @@ enum {
     PE_SECTIONS = 6,
     PE_OPTIONAL_BYTES = 20,
     PE_BYTES = 24,
-    OPTIONAL_64 = 0x20b,
-    DIRECTORIES = 96, /* in the optional header; 16 more in one of 64 bits */
-    DIRECTORY_CLI = 14,
-    CLI_NATIVE = 64, /* of the header of .NET: where that of ReadyToRun is */
     RTR_SECTIONS = 12,
     RTR_BYTES = 16,
     SECTION_BYTES = 40,
@@ -52,13 +51,14 @@ enum {
 /* A file with an image. */
 struct image_file {
     struct gcd_module_file file;
+    uint64_t start; /* of the image in the file that is mapped: a program may contain it */
     uint64_t bytes;
     struct {
         uint32_t rva, bytes, off;
         bool is_writable;
     } section[SECTIONS_MAX];
     unsigned sections;
-    uint32_t cli; /* RVA of the header of .NET; 0 = it has none */
+    uint64_t image_bytes; /* the end of its last section */
 };
 
 /* Parts of a file that do not change when it is loaded, and where the process maps them. */
@@ -86,11 +86,13 @@ static bool read_section(struct image_file *f, uint64_t off)
     f->section[f->sections].rva = gcd_le32(p + 12);
     f->section[f->sections].bytes = gcd_le32(p + 16);
     f->section[f->sections].off = gcd_le32(p + 20);
+    uint64_t end = (uint64_t)f->section[f->sections].off + f->section[f->sections].bytes;
+    f->image_bytes = end > f->image_bytes ? end : f->image_bytes;
     f->section[f->sections++].is_writable = (gcd_le32(p + 36) & WRITABLE) != 0;
     return true;
 }
 
-/* Reads the headers of F->file.  False: it is no image. */
+/* Reads the headers of F->file, which begins with the image.  False: it is no image. */
 static bool open_image_file(struct image_file *f)
 {
     uint8_t p[PE_BYTES];
@@ -98,22 +100,17 @@ static bool open_image_file(struct image_file *f)
     f->bytes = size > f->file.off ? size - f->file.off : 0;
     f->bytes = f->bytes < f->file.bytes ? f->bytes : f->file.bytes;
     f->sections = 0;
-    f->cli = 0;
+    f->image_bytes = 0;
     if (!read_file(f, 0, p, 2) || gcd_le16(p) != MZ || !read_file(f, PE_OFFSET, p, 4))
         return false;
-    uint64_t pe = gcd_le32(p), optional = pe + PE_BYTES;
+    uint64_t pe = gcd_le32(p);
     if (!read_file(f, pe, p, sizeof p) || gcd_le32(p) != UINT32_C(0x4550))
         return false;
     unsigned sections = gcd_le16(p + PE_SECTIONS);
-    uint64_t table = optional + gcd_le16(p + PE_OPTIONAL_BYTES);
+    uint64_t table = pe + PE_BYTES + gcd_le16(p + PE_OPTIONAL_BYTES);
     for (unsigned i = 0; i < sections; i++)
         if (!read_section(f, table + SECTION_BYTES * (uint64_t)i))
             return false;
-    if (!read_file(f, optional, p, 2))
-        return false;
-    optional += DIRECTORIES + (gcd_le16(p) == OPTIONAL_64 ? 16u : 0u) + 8u * DIRECTORY_CLI;
-    if (optional + 8 <= table && read_file(f, optional, p, 4))
-        f->cli = gcd_le32(p);
     return true;
 }
 
@@ -126,15 +123,15 @@ static bool read_rva(const struct image_file *f, uint32_t rva, uint8_t *ret, siz
     return false;
 }
 
-/* Has F the table of functions that CODE tells of? */
+/* Has F the table of functions that CODE tells of?  Only the runtime knows where its header is: a
+ * composite image exports it. */
 static bool has_table(const struct image_file *f, const struct clr_code *code)
 {
     uint8_t p[RTR_BYTES];
-    if (f->cli == 0 || !read_rva(f, f->cli + CLI_NATIVE, p, 4))
+    if (code->header < code->base || code->header - code->base > UINT32_MAX)
         return false;
-    uint32_t header = gcd_le32(p);
-    if (code->base + header != code->header || !read_rva(f, header, p, sizeof p) ||
-        gcd_le32(p) != CLR_READY_TO_RUN)
+    uint32_t header = (uint32_t)(code->header - code->base);
+    if (!read_rva(f, header, p, sizeof p) || gcd_le32(p) != CLR_READY_TO_RUN)
         return false;
     uint32_t sections = gcd_le32(p + RTR_SECTIONS);
     for (uint32_t i = 0; i < sections && i < RTR_SECTIONS_MAX; i++)
@@ -148,13 +145,17 @@ static bool has_table(const struct image_file *f, const struct clr_code *code)
 /* Adds the part of mapping M before the first section in it that can be written to. */
 static void add_piece(struct pieces *p, const struct image_mapping *m, const struct image_file *f)
 {
-    uint64_t off = m->file_off, end = off + (m->end - m->start);
+    if (m->file_off < f->start)
+        return;
+    uint64_t off = m->file_off - f->start, end = off + (m->end - m->start);
     for (unsigned i = 0; i < f->sections; i++) {
         uint64_t from = f->section[i].off;
         if (f->section[i].is_writable && from + f->section[i].bytes > off && from < end)
             end = from > off ? from : off;
     }
     end = end < f->bytes ? end : f->bytes;
+    if (f->start != 0 && end > f->image_bytes)
+        end = f->image_bytes; /* behind it are other images */
     if (end > off && p->count < PIECES_MAX)
         p->piece[p->count++] = (struct piece){ .start = m->start, .bytes = end - off, .off = off };
 }
@@ -201,16 +202,24 @@ static bool is_mapped(struct clr *c, const struct image_mapping *m, const struct
     return has_header || has_table(f, code);
 }
 
+/* Keeps FILE open as long as the image. */
+static bool keep_file(struct clr *c, struct gcd_module_file *file)
+{
+    if (!gcd_vec_reserve(&c->alloc, &c->code_files, &c->code_file_cap, c->code_file_count + 1,
+                         sizeof *file, FILES_MAX + 1)) {
+        c->files->close(c->files->ctx, file);
+        return false;
+    }
+    c->code_files[c->code_file_count++] = *file;
+    return true;
+}
+
 /* Takes FILE, whose P the image then has, too. */
 static gcd_status take_file(struct clr *c, struct gcd_module_file *file, const struct pieces *p)
 {
     struct gcd_error own = GCD_ERROR_INIT;
-    if (!gcd_vec_reserve(&c->alloc, &c->code_files, &c->code_file_cap, c->code_file_count + 1,
-                         sizeof *file, FILES_MAX)) {
-        c->files->close(c->files->ctx, file);
+    if (!keep_file(c, file))
         return GCD_E_NOMEM;
-    }
-    c->code_files[c->code_file_count++] = *file;
     for (unsigned i = 0; i < p->count; i++)
         GCD_TRY(image_add_overlay(c->image,
                                   &(struct image_overlay){ .start = p->piece[i].start,
@@ -221,19 +230,38 @@ static gcd_status take_file(struct clr *c, struct gcd_module_file *file, const s
     return image_order_overlays(c->image, &own);
 }
 
+/* From where on the file of M has the image of CODE. */
+static uint64_t start_of_image(const struct image *m, const struct image_mapping *at,
+                               const struct clr_code *code)
+{
+    for (size_t i = 0; i < m->mapping_count; i++) {
+        const struct image_mapping *x = &m->mappings[i];
+        if (code->base >= x->start && code->base < x->end && strcmp(x->path, at->path) == 0)
+            return x->file_off + (code->base - x->start);
+    }
+    return 0;
+}
+
 /* GCD_END: there is no such file. */
-static gcd_status find_file(struct clr *c, const struct image_mapping *m,
+static gcd_status find_file(struct clr *c, const struct image_mapping *m, uint64_t start,
                             const struct clr_code *code)
 {
-    const struct gcd_module wanted = { .id = m->start, .path = m->path, .assembly = "" };
+    const struct gcd_module wanted = {
+        .id = m->start, .path = m->path, .assembly = "", .native = start != 0
+    };
     for (unsigned i = 0; c->files != NULL && i < CANDIDATES_MAX; i++) {
         struct gcd_error own = GCD_ERROR_INIT;
-        struct image_file f;
+        struct image_file f = { .start = start };
         struct pieces pieces;
         gcd_status st = c->files->open(c->files->ctx, &wanted, i, &f.file, &own);
         if (st == GCD_END || gcd_is_fatal(st))
             return st;
-        if (st == GCD_OK && is_mapped(c, m, code, &f, &pieces))
+        bool is_long = st == GCD_OK && start < f.file.bytes && start <= UINT64_MAX - f.file.off;
+        if (is_long) {
+            f.file.off += start;
+            f.file.bytes -= start;
+        }
+        if (is_long && is_mapped(c, m, code, &f, &pieces))
             return take_file(c, &f.file, &pieces);
         if (st == GCD_OK)
             c->files->close(c->files->ctx, &f.file);
@@ -241,9 +269,13 @@ static gcd_status find_file(struct clr *c, const struct image_mapping *m,
     return GCD_END;
 }
 
-/* All mappings of a file are looked at once. */
-static void mark_tried(struct image *m, const char *path)
+/* All mappings of a file are looked at once, but other images in a program are not the same. */
+static void mark_tried(struct image *m, size_t at, uint64_t start)
 {
+    const char *path = m->mappings[at].path;
+    m->mappings[at].tried = true;
+    if (start != 0)
+        return;
     for (size_t i = 0; i < m->mapping_count; i++)
         m->mappings[i].tried = m->mappings[i].tried || strcmp(m->mappings[i].path, path) == 0;
 }
@@ -258,11 +290,34 @@ void clr_need_code(struct clr *c, uint64_t address, const struct clr_code *code)
         image_available(m, at->start) >= at->end - at->start)
         return;
     c->code_tried++;
-    mark_tried(m, at->path);
-    gcd_status st = find_file(c, at, code);
+    uint64_t start = start_of_image(m, at, code);
+    mark_tried(m, n - 1, start);
+    gcd_status st = find_file(c, at, start, code);
     if (st == GCD_END && c->missing_code == NULL)
         c->missing_code = at->path;
     c->code_st = st == GCD_END ? GCD_OK : st;
+}
+
+gcd_status clr_take_program(struct clr *c, struct gcd_error *err)
+{
+    const struct clr_program *p = &c->program;
+    struct gcd_module_file file;
+    struct gcd_error own = GCD_ERROR_INIT;
+    if (p->path == NULL || p->several)
+        return GCD_OK;
+    const struct gcd_module wanted = { .path = p->path, .assembly = "", .native = true };
+    for (unsigned i = 0; i <= p->candidate; i++) {
+        gcd_status st = c->files->open(c->files->ctx, &wanted, i, &file, &own);
+        if (st == GCD_END || gcd_is_fatal(st))
+            return gcd_only_fatal(st, &own, err);
+        if (st == GCD_OK && i < p->candidate)
+            c->files->close(c->files->ctx, &file);
+        else if (st != GCD_OK && i == p->candidate)
+            return GCD_OK;
+    }
+    if (!keep_file(c, &file))
+        return gcd_fail_nomem(err, "reading the program of a process");
+    return image_overlay_file(c->image, p->path, file.input, file.off, err);
 }
 
 void clr_code_files_close(struct clr *c)

@@ -242,20 +242,41 @@ static bool is_same_build(struct clr *c, struct gcd_metadata *m, const struct cl
     return true;
 }
 
-/* The next file of module ID at PATH from candidate *I on that has metadata.  False: there is none.
- */
-static bool open_candidate(struct clr *c, uint64_t id, const char *path, unsigned *i,
+/* Where the file of a module is sought: at WANTED.path, from byte OFF on. */
+struct place {
+    struct gcd_module wanted;
+    uint64_t off;
+};
+
+/* The file of MODULE.  An assembly in a program of one file has no path: it is mapped from that
+ * program, of which it is a part. */
+static struct place place_of(const struct image *m, const struct clr_module *module)
+{
+    struct place p = { .wanted = { .id = module->id, .path = module->path, .assembly = "" } };
+    size_t n = gcd_count_up_to(m->mappings, m->mapping_count, sizeof *m->mappings, module->base);
+    const struct image_mapping *at = n > 0 ? &m->mappings[n - 1] : NULL;
+    if (module->path[0] != '\0' || at == NULL || module->base >= at->end)
+        return p;
+    p.wanted.path = at->path;
+    p.wanted.native = true;
+    p.off = at->file_off + (module->base - at->start);
+    return p;
+}
+
+/* The next file at P from candidate *I on that has metadata.  False: there is none. */
+static bool open_candidate(struct clr *c, const struct place *p, unsigned *i,
                            struct clr_metadata *ret)
 {
-    const struct gcd_module wanted = { .id = id, .path = path, .assembly = "" };
     while (c->files != NULL && *i < FILES_MAX) {
         struct gcd_error own = GCD_ERROR_INIT;
         *ret = (struct clr_metadata){ .bytes = NULL };
-        gcd_status st = c->files->open(c->files->ctx, &wanted, (*i)++, &ret->file, &own);
+        gcd_status st = c->files->open(c->files->ctx, &p->wanted, (*i)++, &ret->file, &own);
         if (st == GCD_END || gcd_is_fatal(st))
             return false;
-        if (st == GCD_OK && gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes,
-                                              &c->alloc, &ret->m, &own) == GCD_OK)
+        const struct gcd_module_file *f = &ret->file;
+        if (st == GCD_OK && p->off < f->bytes && p->off <= UINT64_MAX - f->off &&
+            gcd_metadata_open(f->input, f->off + p->off, f->bytes - p->off, &c->alloc, &ret->m,
+                              &own) == GCD_OK)
             return true;
         if (st == GCD_OK)
             clr_metadata_close(c, ret);
@@ -263,14 +284,30 @@ static bool open_candidate(struct clr *c, uint64_t id, const char *path, unsigne
     return false;
 }
 
+/* A module was found in candidate I for P. */
+static void note_program(struct clr *c, const struct place *p, unsigned i)
+{
+    struct clr_program *to = &c->program;
+    if (!p->wanted.native)
+        return;
+    if (to->path == NULL)
+        *to =
+            (struct clr_program){ .path = p->wanted.path, .candidate = i, .several = to->several };
+    to->several = to->several || to->candidate != i || strcmp(to->path, p->wanted.path) != 0;
+}
+
 /* The metadata of a module that the image lacks, from its file. */
 static bool open_file(struct clr *c, struct clr_module *module, const struct clr_of_module *list,
                       size_t n, struct clr_metadata *ret)
 {
-    for (unsigned i = 0; open_candidate(c, module->id, module->path, &i, ret);) {
-        if (is_same_build(c, ret->m, list, n))
+    struct place p = place_of(c->image, module);
+    for (unsigned i = 0; open_candidate(c, &p, &i, ret);) {
+        if (is_same_build(c, ret->m, list, n)) {
+            note_program(c, &p, i - 1);
             return true;
+        }
         module->replaced = true;
+        c->program.several = c->program.several || p.wanted.native;
         clr_metadata_close(c, ret);
     }
     return false;
@@ -292,7 +329,8 @@ static gcd_status note(struct clr *c, struct gcd_metadata *m, struct gcd_metadat
 /* The file of MODULE, if it is the build that was loaded: it has the code of methods, too. */
 static bool open_same_file(struct clr *c, const struct clr_module *module, struct clr_metadata *ret)
 {
-    for (unsigned i = 0; module->named && open_candidate(c, module->id, module->path, &i, ret);) {
+    struct place p = place_of(c->image, module);
+    for (unsigned i = 0; module->named && open_candidate(c, &p, &i, ret);) {
         const struct gcd_module_identity *id = gcd_metadata_identity(ret->m);
         if (memcmp(module->mvid, id->mvid.bytes, sizeof module->mvid) == 0)
             return true;
@@ -410,6 +448,8 @@ static gcd_status name_definitions(struct clr *c, struct gcd_error *err)
     }
     gcd_mem_free(&c->alloc, list, (c->type_count + 1) * sizeof *list);
     if (st == GCD_OK)
+        st = clr_take_program(c, err);
+    if (st == GCD_OK)
         st = clr_each_assembly(c, core_module(c), name_further_module, err);
     return st;
 }
@@ -441,7 +481,8 @@ static void name_extended(struct clr *c)
 static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
                              struct clr_metadata *ret)
 {
-    for (unsigned i = 0; open_candidate(c, from->start, from->path, &i, ret);) {
+    struct place p = { .wanted = { .id = from->start, .path = from->path, .assembly = "" } };
+    for (unsigned i = 0; open_candidate(c, &p, &i, ret);) {
         uint64_t bytes = gcd_input_size(ret->file.input), mapped = from->end - from->start;
         if (bytes <= mapped && mapped - bytes < MAPPED_PAGE)
             return true;

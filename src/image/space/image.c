@@ -65,6 +65,22 @@ gcd_status image_order_overlays(struct image *m, struct gcd_error *err)
                : gcd_fail_nomem(err, "reading the files of a core file");
 }
 
+gcd_status image_overlay_file(struct image *m, const char *path, struct gcd_input *in, uint64_t off,
+                              struct gcd_error *err)
+{
+    for (size_t i = 0; i < m->mapping_count; i++) {
+        const struct image_mapping *x = &m->mappings[i];
+        if (strcmp(x->path, path) == 0 && x->end > x->start && x->file_off <= UINT64_MAX - off)
+            GCD_TRY(image_add_overlay(m,
+                                      &(struct image_overlay){ .start = x->start,
+                                                               .bytes = x->end - x->start,
+                                                               .off = off + x->file_off,
+                                                               .in = in },
+                                      err));
+    }
+    return image_order_overlays(m, err);
+}
+
 /* The overlay with ADDRESS, or NULL. */
 static const struct image_overlay *overlay_at(const struct image *m, uint64_t address)
 {

@@ -74,8 +74,8 @@ struct image {
     uint64_t program;         /* an address in its first mapping; 0 = unknown */
     uint32_t signal;          /* that ended the process; 0 = none */
     const char *command_line; /* at most 80 bytes; "" = unknown */
-    uint64_t cut_off;    /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
-    const uint8_t *map;  /* [map_bytes] of IN; NULL: it is read, into the pages */
+    uint64_t cut_off;   /* the file ends here, before its last segment; GCD_OFF_NONE = whole */
+    const uint8_t *map; /* [map_bytes] of IN; NULL: it is read, into the pages */
     size_t map_bytes;
     struct { /* the mapped segment that was used last; no BYTES: none was */
         uint64_t start, bytes;
@@ -102,6 +102,11 @@ void image_done(struct image *m);
 gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
                              struct gcd_error *err);
 gcd_status image_order_overlays(struct image *m, struct gcd_error *err);
+/* Adds what the file at PATH, which begins at byte OFF of IN, has of all mappings with that path,
+ * and orders the overlays. */
+GCD_MUST_CHECK gcd_status image_overlay_file(struct image *m, const char *path,
+                                             struct gcd_input *in, uint64_t off,
+                                             struct gcd_error *err);
 
 /* How the memory will be read.  It is a matter of speed alone. */
 enum image_order {
