@@ -240,8 +240,8 @@ struct gcd_ipc_collect_options {
     /* also record the stacks of events, and at the end the names and IL maps of methods (before
        .NET 9 with rundown only) */
     bool stacks;
-    /* before .NET 9: the full rundown (module names, runtime version; adds all methods).  From .NET 9
-       on modules and version are small and requested unless NO_MODULES says otherwise */
+    /* before .NET 9: the full rundown (module names, runtime version; adds all methods).  From
+       .NET 9 on modules and version are small and requested unless NO_MODULES says otherwise */
     bool rundown;
     /* not even these, if the modules can be had otherwise: see gcd_ipc_is_composite */
     bool no_modules;
