@@ -356,7 +356,7 @@ static gcd_status give_types(struct clr_events *e, struct gcd_event *ret)
     struct gcd_put w = gcd_put_make(e->payload, CLR_EVENT_BYTES);
     uint32_t count = 0;
     gcd_put_le(&w, 0, 6);
-    while (e->next < e->c->type_count) {
+    while (e->next < e->c->told_types) {
         const struct clr_type *t = &e->c->types[e->next];
         size_t need = 33 + 2 * (strlen(t->raw_name) + 1) + 8 * (size_t)t->arg_count;
         if (count > 0 && gcd_put_bytes_done(&w) + need > GCD_CLR_BULK_BYTES)
@@ -558,7 +558,7 @@ static gcd_status give_names_begin(struct clr_events *e, struct gcd_event *ret)
     struct recorded_start s = { .gc_number = GC_NUMBER, .walk_number = WALK };
     for (size_t i = 0; i < e->c->module_count; i++)
         s.counts[RECORDED_MODULES] += module_has_names(&e->c->modules[i]);
-    for (size_t i = 0; i < e->c->type_count; i++)
+    for (size_t i = 0; i < e->c->told_types; i++)
         s.counts[RECORDED_TYPES] += type_has_names(&e->c->types[i]);
     s.counts[RECORDED_STATICS] = (uint32_t)e->c->static_count;
     s.counts[RECORDED_THREADS] =
@@ -727,7 +727,7 @@ static size_t items_of(const struct clr_events *e)
         return 2 * c->thread_count + c->frame_count;
     case TYPES:
     case NAMES_TYPES:
-        return c->type_count;
+        return c->told_types;
     case RANGES:
         return c->region_count;
     default:

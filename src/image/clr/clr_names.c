@@ -646,5 +646,6 @@ gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
         t->outer = e->outer;
     }
     gcd_mem_free(&c->alloc, names, (c->type_count + 1) * sizeof *names);
+    c->told_types = c->type_count;
     return st == GCD_OK ? clr_name_static_classes(c, err) : st;
 }
