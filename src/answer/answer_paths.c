@@ -83,9 +83,10 @@ static const char *put_key(const struct filling *f, const struct placed *p)
 {
     if (p->element == NULL || p->element->step.dependent)
         return "";
-    struct gcd_session_entry e = { .entry = p->entry->step.node,
-                                   .value = p->element->step.node,
-                                   .of_collection = p->entry != p->line };
+    bool inside = p->entry != p->line;
+    struct gcd_session_entry e = { .collection = inside ? p->line->step.node : GCD_NODE_NONE,
+                                   .entry = p->entry->step.node,
+                                   .value = p->element->step.node };
     return answer_key(f->a, "key", f->of->session, &e);
 }
 

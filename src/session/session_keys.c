@@ -44,8 +44,8 @@ const char *gcd_session_key(struct gcd_session *s, const struct gcd_session_entr
     if (s->values.values == NULL || e->entry == GCD_NODE_NONE || e->value == GCD_NODE_NONE ||
         gcd_session_fields(s, NULL, &fields, NULL) != GCD_OK)
         return NULL;
-    return gcd_session_text(s, gcd_key_of(s->graph, fields, e->entry, e->value, e->of_collection),
-                            ret, buf);
+    return gcd_session_text(s, gcd_key_of(s->graph, fields, e->collection, e->entry, e->value), ret,
+                            buf);
 }
 
 bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_session_entry *ret)
@@ -56,9 +56,9 @@ bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_se
     if (last + 1 >= s->path_count || s->path[last + 1].dependent || s->path[last].skipped ||
         s->path[last + 1].skipped || s->path[i].repeats > 1)
         return false;
-    *ret = (struct gcd_session_entry){ .entry = s->path[last].node,
-                                       .value = s->path[last + 1].node,
-                                       .of_collection = last > i };
+    *ret = (struct gcd_session_entry){ .collection = last > i ? s->path[i].node : GCD_NODE_NONE,
+                                       .entry = s->path[last].node,
+                                       .value = s->path[last + 1].node };
     return true;
 }
 

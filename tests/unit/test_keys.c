@@ -443,9 +443,90 @@ static void test_a_failing_allocator_leaves_nothing(void **state)
     free_heap(&h);
 }
 
+/* ---- the key of one value ---- */
+
+/* Nodes of TYPES[N], each with the references in EDGES[node], which end with 0. */
+static struct gcd_graph *small_graph(const struct gcd_type *types, const uint32_t *of, uint32_t n,
+                                     const uint32_t edges[][5])
+{
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(gcd_build_type(b, &types[i], &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < n; i++)
+        add_node(b, i, of[i], 64);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t count = 0;
+        while (edges[i][count] != 0)
+            count++;
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        if (count > 0)
+            assert_int_equal(gcd_build_edge_nodes(b, edges[i], count, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+/* A cache's entry has its key where it likes: before the value or not beside it. */
+static void test_key_and_value_need_not_be_neighbours(void **state)
+{
+    static const struct gcd_type types[] = {
+        { .name = "Entry", .module_path = "", .layout = "o 4\n0 _value\n5 _cache\n1 Key" },
+        { .name = "Cache", .module_path = "", .layout = "o 5" },
+        { .name = "System.String", .module_path = "", .layout = "o 1" },
+    };
+    static const uint32_t of[] = { 0, 1, 2, 2 }, edges[][5] = { { 2, 1, 3 }, { 0 }, { 0 }, { 0 } };
+    struct gcd_graph *g = small_graph(types, of, 4, edges);
+    struct gcd_fields *f;
+    (void)state;
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    assert_int_equal(gcd_key_of(g, f, 1, 0, 2), 3);
+    assert_int_equal(gcd_key_of(g, f, 1, 0, 3), GCD_NODE_NONE); /* no value */
+    assert_int_equal(gcd_key_of(g, f, 1, 0, 1), GCD_NODE_NONE);
+    assert_int_equal(gcd_key_of(g, f, GCD_NODE_NONE, 0, 2), GCD_NODE_NONE);
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+}
+
+/* Frozen dictionaries and sorted lists have an array of keys and one of values. */
+static void test_keys_in_an_array_of_their_own(void **state)
+{
+    static const struct gcd_type types[] = {
+        { .name = "Frozen", .module_path = "", .layout = "o 2\n0 _keys\n1 _values" },
+        { .name = "System.Object[]", .module_path = "", .layout = "a" },
+        { .name = "System.String", .module_path = "", .layout = "o 1" },
+    };
+    static const uint32_t of[] = { 0, 1, 1, 2, 2, 2, 2, 2 };
+    static const uint32_t edges[][5] = { { 1, 2 }, { 3, 4, 5 }, { 6, 7, 7 }, { 0 },
+                                         { 0 },    { 0 },       { 0 },       { 0 } };
+    static const uint32_t short_edges[][5] = { { 1, 2 }, { 3, 4, 5 }, { 6, 7 }, { 0 },
+                                               { 0 },    { 0 },       { 0 },    { 0 } };
+    struct gcd_fields *f;
+    (void)state;
+    struct gcd_graph *g = small_graph(types, of, 8, edges);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    assert_int_equal(gcd_key_of(g, f, 0, 2, 6), 3);
+    assert_int_equal(gcd_key_of(g, f, 0, 2, 7), GCD_NODE_NONE); /* it has two */
+    assert_int_equal(gcd_key_of(g, f, 0, 1, 3), GCD_NODE_NONE); /* a key */
+    assert_int_equal(gcd_key_of(g, f, GCD_NODE_NONE, 2, 6), GCD_NODE_NONE);
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+    /* a value that is null is left out: which one is not known */
+    g = small_graph(types, of, 8, short_edges);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    assert_int_equal(gcd_key_of(g, f, 0, 2, 6), GCD_NODE_NONE);
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_key_and_value_need_not_be_neighbours),
+        cmocka_unit_test(test_keys_in_an_array_of_their_own),
         cmocka_unit_test(test_tenants_are_told_apart_below_what_all_have),
         cmocka_unit_test(test_the_largest_part_is_divided_as_long_as_that_tells_something),
         cmocka_unit_test(test_keys_without_a_common_beginning_have_no_groups),

@@ -45,12 +45,12 @@ GCD_MUST_CHECK gcd_status gcd_collection_keys(struct gcd_collections *c, const s
                                               struct gcd_error *err);
 
 /*
- * The key under which ENTRY, an entry or an array of them, has VALUE; GCD_NODE_NONE = there is
- * none, or it is not certain.  OF_COLLECTION: ENTRY is part of a collection, where a value has a
- * key.
+ * The key under which ENTRY, an entry, an array of them or one of values, has VALUE; GCD_NODE_NONE =
+ * there is none, or it is not certain.  COLLECTION: ENTRY is part of it, where a value has a key;
+ * GCD_NODE_NONE: of none.
  */
-uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t entry,
-                    uint32_t value, bool of_collection);
+uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t collection,
+                    uint32_t entry, uint32_t value);
 
 struct gcd_keys;
 

@@ -51,21 +51,99 @@ static bool follows_key(const struct gcd_fields *f, uint32_t type, const struct 
            is_called(gcd_fields_slot_name(f, value->slot - 1), "key");
 }
 
-uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t entry,
-                    uint32_t value, bool of_collection)
+/* The key beside VALUE in ENTRY, an object with one of each, wherever they lie. */
+static uint32_t key_in_entry(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t entry,
+                             uint32_t value)
+{
+    size_t n, keys = 0;
+    const uint32_t *edges = gcd_graph_node_edges(g, entry, &n);
+    uint32_t key = GCD_NODE_NONE;
+    bool has_value = false;
+    for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
+        struct gcd_field field = gcd_fields_get(f, entry, i);
+        if (field.array)
+            return GCD_NODE_NONE;
+        has_value = has_value || (is_value(&field) && edges[i] == value);
+        if (is_key(&field) && keys++ == 0)
+            key = edges[i];
+    }
+    return has_value && keys == 1 ? key : GCD_NODE_NONE;
+}
+
+/* The object to which NODE refers by the field called WORD; GCD_NODE_NONE. */
+static uint32_t part_called(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t node,
+                            const char *word)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+    for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
+        struct gcd_field field = gcd_fields_get(f, node, i);
+        if (field.slot != GCD_SLOT_NONE && is_called(field.name, word))
+            return edges[i];
+    }
+    return GCD_NODE_NONE;
+}
+
+/* A collection with an array of keys and one of values (SortedList, frozen ones): as many values as
+ * keys, none of which is null, are those of the keys. */
+struct key_arrays {
+    uint32_t keys, values; /* the arrays; GCD_NODE_NONE: there is none */
+    const uint32_t *key, *value;
+    size_t n; /* of keys */
+    bool match;
+};
+
+static struct key_arrays key_arrays_of(const struct gcd_graph *g, const struct gcd_fields *f,
+                                       uint32_t node)
+{
+    struct key_arrays a = { .keys = part_called(g, f, node, "keys"),
+                            .values = part_called(g, f, node, "values") };
+    size_t m = 0;
+    if (a.keys != GCD_NODE_NONE)
+        a.key = gcd_graph_node_edges(g, a.keys, &a.n);
+    if (a.values != GCD_NODE_NONE)
+        a.value = gcd_graph_node_edges(g, a.values, &m);
+    a.match = a.keys != GCD_NODE_NONE && a.values != GCD_NODE_NONE && m == a.n;
+    return a;
+}
+
+/* The key of VALUE in ENTRY, the array of values of COLLECTION. */
+static uint32_t key_in_arrays(const struct gcd_graph *g, const struct gcd_fields *f,
+                              uint32_t collection, uint32_t entry, uint32_t value)
+{
+    struct key_arrays a = key_arrays_of(g, f, collection);
+    uint32_t key = GCD_NODE_NONE;
+    if (!a.match || a.values != entry)
+        return GCD_NODE_NONE;
+    for (size_t i = 0; i < a.n; i++) {
+        if (a.value[i] != value)
+            continue;
+        if (key != GCD_NODE_NONE) /* one of two */
+            return GCD_NODE_NONE;
+        key = a.key[i];
+    }
+    return key;
+}
+
+uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t collection,
+                    uint32_t entry, uint32_t value)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, entry, &n);
+    bool of_collection = collection != GCD_NODE_NONE;
     for (size_t i = 1; i < n; i++) {
         if (edges[i] != value)
             continue;
         struct gcd_field to_value = gcd_fields_get(f, entry, i),
                          to_key = gcd_fields_get(f, entry, i - 1);
-        bool known = of_collection ? follows_key(f, gcd_graph_node_type(g, entry), &to_value)
-                                   : is_value(&to_value) && is_key(&to_key);
-        return known ? edges[i - 1] : GCD_NODE_NONE;
+        if (of_collection ? follows_key(f, gcd_graph_node_type(g, entry), &to_value)
+                          : is_value(&to_value) && is_key(&to_key))
+            return edges[i - 1];
+        break;
     }
-    return GCD_NODE_NONE;
+    uint32_t key = of_collection ? key_in_entry(g, f, entry, value) : GCD_NODE_NONE;
+    return of_collection && key == GCD_NODE_NONE ? key_in_arrays(g, f, collection, entry, value)
+                                                 : key;
 }
 
 /* ---- the entries of a collection ---- */
@@ -119,35 +197,15 @@ static gcd_status take_node(const struct taking *t, uint32_t node, struct gcd_er
     return key != GCD_NODE_NONE ? take_entry(t, node, key, value, err) : GCD_OK;
 }
 
-/* The object to which NODE refers by the field called WORD; GCD_NODE_NONE. */
-static uint32_t part_called(const struct taking *t, uint32_t node, const char *word)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(t->c->g, node, &n);
-    for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
-        struct gcd_field field = gcd_fields_get(t->f, node, i);
-        if (field.slot != GCD_SLOT_NONE && is_called(field.name, word))
-            return edges[i];
-    }
-    return GCD_NODE_NONE;
-}
-
-/* A collection with an array of keys and one of values (SortedList, frozen ones): as many values as
- * keys, none of which is null, are those of the keys. */
+/* A collection with arrays of both. */
 static gcd_status take_arrays(const struct taking *t, uint32_t node, struct gcd_error *err)
 {
-    uint32_t keys = part_called(t, node, "keys"), values = part_called(t, node, "values");
-    if (keys == GCD_NODE_NONE)
-        return GCD_OK;
-    size_t n, m = 0;
-    const uint32_t *key = gcd_graph_node_edges(t->c->g, keys, &n), *value = NULL;
-    if (values != GCD_NODE_NONE)
-        value = gcd_graph_node_edges(t->c->g, values, &m);
-    for (size_t i = 0; i < n; i++) {
-        struct gcd_key_pair pair = { .key = key[i],
-                                     .value = m == n ? value[i] : GCD_NODE_NONE,
-                                     .key_holder = keys,
-                                     .value_holder = values };
+    struct key_arrays a = key_arrays_of(t->c->g, t->f, node);
+    for (size_t i = 0; i < a.n; i++) {
+        struct gcd_key_pair pair = { .key = a.key[i],
+                                     .value = a.match ? a.value[i] : GCD_NODE_NONE,
+                                     .key_holder = a.keys,
+                                     .value_holder = a.values };
         GCD_TRY(t->take(t->ctx, &pair, err));
     }
     return GCD_OK;

@@ -125,8 +125,8 @@ const char *gcd_session_text(const struct gcd_session *s, uint32_t node, struct 
                              char buf[GCD_QUOTED_BYTES]);
 /* ENTRY, part of a collection or not, has VALUE: gcd_key_of. */
 struct gcd_session_entry {
+    uint32_t collection; /* GCD_NODE_NONE: the entry is of none */
     uint32_t entry, value;
-    bool of_collection;
 };
 /* The same of the key of E. */
 const char *gcd_session_key(struct gcd_session *s, const struct gcd_session_entry *e,
