@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "support/check.h"
 #include "support/pile.h"
@@ -387,9 +389,55 @@ static void a_derived_dictionary(void **state)
     forget(a);
 }
 
+/* What is said first of a healthy heap: the largest, if the program's own code has it.  A static
+ * variable belongs to the class that declares it, whatever it refers to. */
+static void the_largest_in_a_headline(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *class_name;
+        unsigned own_bytes;
+        const char *begin;
+    } rows[] = {
+        { "Shop.Gateway", 500, " Largest: Shop.Gateway.Cache " },
+        { "System.Gateway", 500, " Largest: Limiter " },
+        { "Shop.Gateway", 5000, " Largest: Limiter " },
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t cache = node(p, OBJECTS, 32), array = child(p, cache, "System.Object[]", 424);
+        for (unsigned k = 0; k < 50; k++)
+            child(p, array, "System.String", 24);
+        static_root(p, cache, "Cache");
+        p->roots[0].class_name = rows[i].class_name;
+        p->roots[0].label = i == 1 ? "System.Gateway.Cache" : "Shop.Gateway.Cache";
+        root(p, node(p, "Shop.Limiter", rows[i].own_bytes), GCD_ROOT_STACK, 0, "");
+        struct gcd_error err = GCD_ERROR_INIT;
+        const struct gcd_suspects_options how = { .share = 1, .min_bytes = 1 << 20 };
+        struct gcd_names *names;
+        struct gcd_origins *origins;
+        struct gcd_suspects *largest;
+        struct answer a;
+        char said[GCD_HEADLINE_BYTES];
+        assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+        assert_int_equal(
+            gcd_names_new(gcd_graph_summary(a.g), GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(a.g), NULL, &origins, &err), GCD_OK);
+        assert_int_equal(gcd_largest_consumer(a.g, a.d, &how, a.s, &largest, &err), GCD_OK);
+        gcd_suspects_headline(a.g, names, origins, a.s, largest, said);
+        if (strstr(said, rows[i].begin) == NULL)
+            fail_msg("%u: %s", i, said);
+        gcd_suspects_free(largest);
+        gcd_origins_free(origins);
+        gcd_names_free(names);
+        forget(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_largest_in_a_headline),
         cmocka_unit_test(a_scope_in_a_field),
         cmocka_unit_test(singletons),
         cmocka_unit_test(what_is_registered),

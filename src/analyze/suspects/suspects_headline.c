@@ -268,7 +268,8 @@ static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none
     const struct gcd_suspect *x = largest != NULL ? gcd_suspects_get(largest, 0) : NULL;
     const struct gcd_suspect_part *own = own_consumer(s->w, none);
     if (x != NULL && own != NULL &&
-        (is_own(s->w, x->owner) || is_own(s->w, x->type) || is_own(s->w, x->element.type)))
+        (is_own(s->w, x->owner) || is_own(s->w, x->type) || is_own(s->w, x->element.type) ||
+         (x->bytes > own->bytes && suspects_in_own_static(s->w, x))))
         own = NULL;
     suspects_put(s, "%s%s looks like a leak%s.",
                  none->unnamed.most ? "No single object or type" : "Nothing",
