@@ -229,7 +229,7 @@ struct clr {
 
     struct clr_type *types;
     size_t type_count, type_cap;
-    size_t told_types; /* that have names; those met later say only where parts of structs lie */
+    size_t told_types; /* by events; those met later only say where parts of structs lie */
     struct gcd_idmap type_by_id;
     /* direct-mapped: types of objects met before */
     struct clr_known_type {

@@ -131,6 +131,8 @@ static gcd_status next_phase(struct clr_events *e)
     e->index = 0;
     if (e->phase == OBJECTS || e->phase == OBJECTS + 1)
         image_expect(e->c->image, e->phase == OBJECTS ? IMAGE_ASCENDING : IMAGE_ANYWHERE);
+    if (e->phase == TYPES && e->c->told_types == 0) /* another reader tells of the same */
+        e->c->told_types = e->c->type_count;
     return GCD_OK;
 }
 

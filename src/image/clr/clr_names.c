@@ -476,6 +476,21 @@ static void name_extended(struct clr *c)
 
 /* ---- modules without objects ---- */
 
+/* How much of the file at PATH is mapped, from its first byte to the last one.  Its sections have
+ * mappings of their own if it was precompiled. */
+static uint64_t mapped_bytes(const struct image *m, const char *path)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < m->mapping_count; i++) {
+        const struct image_mapping *x = &m->mappings[i];
+        if (strcmp(x->path, path) == 0 && x->end > x->start &&
+            x->file_off <= UINT64_MAX - (x->end - x->start) &&
+            x->file_off + (x->end - x->start) > most)
+            most = x->file_off + (x->end - x->start);
+    }
+    return most;
+}
+
 /* The file of a mapping, for images that leave mapped files out (gcore, kernel cores).  Nothing in
  * the image tells builds of such a module apart but its size. */
 static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
@@ -483,7 +498,8 @@ static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
 {
     struct place p = { .wanted = { .id = from->start, .path = from->path, .assembly = "" } };
     for (unsigned i = 0; open_candidate(c, &p, &i, ret);) {
-        uint64_t bytes = gcd_input_size(ret->file.input), mapped = from->end - from->start;
+        uint64_t bytes = gcd_input_size(ret->file.input),
+                 mapped = mapped_bytes(c->image, from->path);
         if (bytes <= mapped && mapped - bytes < MAPPED_PAGE)
             return true;
         clr_metadata_close(c, ret);
@@ -646,6 +662,5 @@ gcd_status clr_name_types(struct clr *c, struct gcd_error *err)
         t->outer = e->outer;
     }
     gcd_mem_free(&c->alloc, names, (c->type_count + 1) * sizeof *names);
-    c->told_types = c->type_count;
     return st == GCD_OK ? clr_name_static_classes(c, err) : st;
 }
