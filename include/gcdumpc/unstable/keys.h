@@ -45,7 +45,7 @@ GCD_MUST_CHECK gcd_status gcd_collection_keys(struct gcd_collections *c, const s
                                               struct gcd_error *err);
 
 /*
- * The key under which ENTRY, an entry, an array of them or one of values, has VALUE; GCD_NODE_NONE =
+ * The key under which ENTRY, an entry, an array of them or one of values, has VALUE; GCD_NODE_NONE:
  * there is none, or it is not certain.  COLLECTION: ENTRY is part of it, where a value has a key;
  * GCD_NODE_NONE: of none.
  */
