@@ -74,7 +74,7 @@ static void end_now(enum cli_exit e)
             remove_temporary(temporary[i]);
     if (before_end != NULL)
         before_end();
-    _exit(e);
+    _exit((int)e);
 }
 
 /* A mapped file became shorter, or its disk failed: what was read is not there. */
