@@ -174,12 +174,18 @@ class WhileWriting(SignalTest):
         self.assertEqual(self.comparing().wait(timeout=PROMPT), 0)
         whole = time.monotonic() - begun
         os.unlink(self.path("page.html"))
+        interrupted = 0
         for part in (0.1, 0.4, 0.7):
             process = self.comparing()
             time.sleep(part * whole)
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=PROMPT), 130)
+            if process.wait(timeout=PROMPT) == 0:        # faster than before, on a machine with other work
+                os.unlink(self.path("page.html"))
+                continue
+            self.assertEqual(process.returncode, 130)
             self.unchanged()
+            interrupted += 1
+        self.assertGreater(interrupted, 0)
 
     def comparing(self):
         return self.start("diff", "in", "in", "-o", "page.html")
