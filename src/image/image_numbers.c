@@ -726,13 +726,11 @@ gcd_status gcd_image_field_kind(struct gcd_image_numbers *n, uint64_t table,
         return GCD_E_NOT_FOUND;
     if (plan->wanted == CLR_NONE)
         return plan->lacking ? GCD_E_NOT_FOUND : GCD_END;
-    const struct image_place *p = &n->places[plan->wanted];
+    const struct image_place *p = wanted_place(n, plan); /* NULL: a struct */
     struct gcd_number x = { .kind = GCD_NUMBER_OTHER };
-    if (plan->wanted_parts)
-        ;
-    else if (p->form == FORM_NUMBER)
+    if (p != NULL && p->form == FORM_NUMBER)
         x.kind = kind_of(p->element);
-    else
+    else if (p != NULL)
         read_struct((enum value_form)p->form, &x);
     *ret = x.kind;
     return GCD_OK;

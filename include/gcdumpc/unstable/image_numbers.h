@@ -57,8 +57,8 @@ struct gcd_number {
 
 /*
  * For the field with this name, as in the source ("State" for its backing field, "Place.X" in a
- * struct) or in the
- * metadata (a recording has only the former), of objects of any type; FIELD NULL: for all fields.
+ * struct) or in the metadata (a recording has only the former), of objects of any type; FIELD NULL:
+ * for all fields.
  * The memory of VIEW, whose dump was opened, and its values must outlive the numbers; one thread at
  * a time.  GCD_END: there is neither a memory image nor are there such values; GCD_E_NOMEM.
  */

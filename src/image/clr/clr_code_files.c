@@ -230,16 +230,14 @@ static gcd_status take_file(struct clr *c, struct gcd_module_file *file, const s
     return image_order_overlays(c->image, &own);
 }
 
-/* From where on the file of M has the image of CODE. */
+/* From where on the file of mapping AT has the image of CODE. */
 static uint64_t start_of_image(const struct image *m, const struct image_mapping *at,
                                const struct clr_code *code)
 {
-    for (size_t i = 0; i < m->mapping_count; i++) {
-        const struct image_mapping *x = &m->mappings[i];
-        if (code->base >= x->start && code->base < x->end && strcmp(x->path, at->path) == 0)
-            return x->file_off + (code->base - x->start);
-    }
-    return 0;
+    const struct image_mapping *first = image_mapping_at(m, code->base);
+    return first != NULL && strcmp(first->path, at->path) == 0
+               ? first->file_off + (code->base - first->start)
+               : 0;
 }
 
 /* GCD_END: there is no such file. */
@@ -283,15 +281,13 @@ static void mark_tried(struct image *m, size_t at, uint64_t start)
 void clr_need_code(struct clr *c, uint64_t address, const struct clr_code *code)
 {
     struct image *m = c->image;
-    size_t n = gcd_count_up_to(m->mappings, m->mapping_count, sizeof *m->mappings, address);
-    const struct image_mapping *at = n > 0 ? &m->mappings[n - 1] : NULL;
-    if (m->reader != NULL || at == NULL || address >= at->end || at->tried ||
-        c->code_tried == FILES_MAX || c->code_st != GCD_OK ||
-        image_available(m, at->start) >= at->end - at->start)
+    const struct image_mapping *at = image_mapping_at(m, address);
+    if (m->reader != NULL || at == NULL || at->tried || c->code_tried == FILES_MAX ||
+        c->code_st != GCD_OK || image_available(m, at->start) >= at->end - at->start)
         return;
     c->code_tried++;
     uint64_t start = start_of_image(m, at, code);
-    mark_tried(m, n - 1, start);
+    mark_tried(m, (size_t)(at - m->mappings), start);
     gcd_status st = find_file(c, at, start, code);
     if (st == GCD_END && c->missing_code == NULL)
         c->missing_code = at->path;

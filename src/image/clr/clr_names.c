@@ -253,9 +253,8 @@ struct place {
 static struct place place_of(const struct image *m, const struct clr_module *module)
 {
     struct place p = { .wanted = { .id = module->id, .path = module->path, .assembly = "" } };
-    size_t n = gcd_count_up_to(m->mappings, m->mapping_count, sizeof *m->mappings, module->base);
-    const struct image_mapping *at = n > 0 ? &m->mappings[n - 1] : NULL;
-    if (module->path[0] != '\0' || at == NULL || module->base >= at->end)
+    const struct image_mapping *at = image_mapping_at(m, module->base);
+    if (module->path[0] != '\0' || at == NULL)
         return p;
     p.wanted.path = at->path;
     p.wanted.native = true;

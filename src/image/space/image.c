@@ -65,6 +65,13 @@ gcd_status image_order_overlays(struct image *m, struct gcd_error *err)
                : gcd_fail_nomem(err, "reading the files of a core file");
 }
 
+const struct image_mapping *image_mapping_at(const struct image *m, uint64_t address)
+{
+    size_t n = gcd_count_up_to(m->mappings, m->mapping_count, sizeof *m->mappings, address);
+    const struct image_mapping *at = n > 0 ? &m->mappings[n - 1] : NULL;
+    return at != NULL && address >= at->start && address < at->end ? at : NULL;
+}
+
 gcd_status image_overlay_file(struct image *m, const char *path, struct gcd_input *in, uint64_t off,
                               struct gcd_error *err)
 {

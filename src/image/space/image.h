@@ -102,6 +102,8 @@ void image_done(struct image *m);
 gcd_status image_add_overlay(struct image *m, const struct image_overlay *overlay,
                              struct gcd_error *err);
 gcd_status image_order_overlays(struct image *m, struct gcd_error *err);
+/* The file that is mapped at ADDRESS, an item of M->mappings; NULL = none, or unknown. */
+const struct image_mapping *image_mapping_at(const struct image *m, uint64_t address);
 /* Adds what the file at PATH, which begins at byte OFF of IN, has of all mappings with that path,
  * and orders the overlays. */
 GCD_MUST_CHECK gcd_status image_overlay_file(struct image *m, const char *path,
