@@ -20,7 +20,9 @@ enum {
     LIST = DOMAIN_AT + 0x500,
     SECOND_BLOCK = 0x4000,
     ASSEMBLIES = 0x5000, /* 64 bytes each; their module at 16 */
-    MODULES = 0x8000
+    DOMAIN_ASSEMBLIES = 0x6000,
+    OTHER = 0x7000,
+    MODULES = 0x8000 /* 64 bytes each; their assembly at 8 */
 };
 
 static uint8_t memory[BYTES];
@@ -40,6 +42,7 @@ static void assembly(uint32_t place, uint32_t number)
 {
     word(place, BASE + ASSEMBLIES + 64 * number);
     word(ASSEMBLIES + 64 * number + 16, BASE + MODULES + 64 * number);
+    word(MODULES + 64 * number + 8, BASE + ASSEMBLIES + 64 * number);
 }
 
 /* Five assemblies in the first block, two in the second. */
@@ -48,6 +51,10 @@ static int setup(void **state)
     (void)state;
     memset(memory, 0, sizeof memory);
     memset(&c, 0, sizeof c);
+    c.layout = (struct clr_layout){ .module_assembly = 8,
+                                    .assembly_module = 16,
+                                    .list_of_assemblies = true };
+    c.dac_index = 2;
     word(DAC + 8 * 3, BASE + DOMAIN_PLACE);
     word(DOMAIN_PLACE, BASE + DOMAIN_AT);
     word(LIST, 7);
@@ -95,7 +102,7 @@ static void finds_all_assemblies(void **state)
     (void)state;
     search();
     assert_int_equal(seen, 0x7f);
-    assert_false(c.gaps.no_assembly_list || c.gaps.too_many_lists);
+    assert_false(c.gaps.no_assembly_list);
     assert_int_equal(c.gaps.unread_assemblies, 0);
 }
 
@@ -112,25 +119,34 @@ static void says_what_it_misses(void **state)
     search();
     assert_int_equal(seen, 0);
     assert_true(c.gaps.no_assembly_list);
-    assert_false(c.gaps.too_many_lists);
 }
 
-/* 512 things that look like a list end the search, which is said: also if one was found before. */
-static void says_that_it_stops(void **state)
+/* A list as .NET 8 to 10 have it. */
+static void finds_lists_of_what_begins_with_an_assembly(void **state)
 {
-    for (unsigned before = 0; before < 2; before++) {
-        setup(state);
-        uint32_t from = before ? DOMAIN_AT + 0x800 : DOMAIN_AT;
-        if (!before)
-            word(LIST, 0);
-        for (uint32_t off = from; off < from + 0x1400; off += 8)
-            if (before || off < LIST || off > LIST + 64)
-                word(off, 5);
-        search();
-        assert_true(c.gaps.too_many_lists);
-        assert_int_equal(c.gaps.no_assembly_list, before == 0);
-        assert_int_equal(seen, before ? 0x7f : 0);
+    (void)state;
+    c.layout.list_of_assemblies = false;
+    for (uint32_t i = 0; i < 7; i++) {
+        uint32_t place = i < 5 ? LIST + 24 + 8 * i : SECOND_BLOCK + 16 + 8 * (i - 5);
+        word(DOMAIN_ASSEMBLIES + 16 * i, BASE + ASSEMBLIES + 64 * i);
+        word(place, BASE + DOMAIN_ASSEMBLIES + 16 * i);
     }
+    search();
+    assert_int_equal(seen, 0x7f);
+}
+
+/* What leads to the module of the core library is no list of assemblies unless that leads back. */
+static void takes_no_other_list(void **state)
+{
+    (void)state;
+    word(DOMAIN_AT + 0x100, 4000);
+    word(DOMAIN_AT + 0x108, 0);
+    word(DOMAIN_AT + 0x110, 5);
+    word(DOMAIN_AT + 0x118, BASE + OTHER);
+    word(OTHER + 16, BASE + MODULES);
+    search();
+    assert_int_equal(seen, 0x7f);
+    assert_int_equal(c.gaps.unread_assemblies, 0);
 }
 
 int main(void)
@@ -138,7 +154,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(finds_all_assemblies, setup),
         cmocka_unit_test_setup(says_what_it_misses, setup),
-        cmocka_unit_test_setup(says_that_it_stops, setup),
+        cmocka_unit_test_setup(finds_lists_of_what_begins_with_an_assembly, setup),
+        cmocka_unit_test_setup(takes_no_other_list, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,11 +50,14 @@ struct clr_layout {
     uint32_t thread_os_id;
     uint32_t thread_stack_base; /* the limit comes after it */
     uint32_t thread_last_thrown;
-    uint32_t thread_locals;      /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
-    uint32_t alloc_context;      /* in RuntimeThreadLocals, or in Thread */
-    uint32_t thread_statics;     /* Thread: ThreadLocalData; 0 = none */
-    uint32_t module_base;        /* 0 = none: by PEAssembly */
-    uint32_t module_path;        /* 0 = none: by PEAssembly */
+    uint32_t thread_locals;  /* Thread: RuntimeThreadLocals; 0: the context is in Thread */
+    uint32_t alloc_context;  /* in RuntimeThreadLocals, or in Thread */
+    uint32_t thread_statics; /* Thread: ThreadLocalData; 0 = none */
+    uint32_t module_base;    /* 0 = none: by PEAssembly */
+    uint32_t module_path;    /* 0 = none: by PEAssembly */
+    uint32_t module_assembly;
+    uint32_t assembly_module;    /* Assembly: the way back */
+    bool list_of_assemblies;     /* of an AppDomain; otherwise of what begins with its Assembly */
     uint32_t module_pe;          /* PEAssembly, if these two are 0 */
     uint32_t module_allocator;   /* LoaderAllocator; 0 = unknown */
     uint32_t module_types;       /* TypeDefToMethodTableMap */
@@ -204,8 +207,7 @@ struct clr_gaps {
     uint64_t unread_threads, unread_modules;
     uint64_t unread_assemblies; /* of which no object was met */
     bool unread_code;           /* of calls */
-    bool no_assembly_list;      /* such assemblies cannot be found, */
-    bool too_many_lists;        /* because too much of the image looks like their list */
+    bool no_assembly_list;      /* such assemblies cannot be found */
     bool collecting;            /* a garbage collection was under way */
     bool in_background;         /* one beside the program: most of it harms nothing */
 };

@@ -88,12 +88,7 @@ static void put_assemblies(const struct clr *c, char *to, size_t cap)
     const char *n = GCD_DIGITS(c->gaps.unread_assemblies);
     bool one = c->gaps.unread_assemblies == 1;
     if (c->gaps.no_assembly_list)
-        (void)snprintf(to, cap, "the assemblies without objects: their list was not found%s\n",
-                       c->gaps.too_many_lists ? " among the many things that look like it" : "");
-    else if (c->gaps.too_many_lists)
-        (void)snprintf(to, cap,
-                       "perhaps assemblies without objects: too many things look like "
-                       "their list\n");
+        (void)snprintf(to, cap, "the assemblies without objects: their list was not found\n");
     else if (c->gaps.unread_assemblies > 0)
         (void)snprintf(to, cap,
                        "the name%s of %s assembl%s without objects: the image has no metadata of "
