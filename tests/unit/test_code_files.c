@@ -116,7 +116,7 @@ static void close_file(void *ctx, struct gcd_module_file *f)
 }
 
 /* How much the image has from ADDRESS on after CODE was needed, and it has N bytes of MEMORY at AT.
- */
+ * Without CODE, after a method was sought in the section that is described there. */
 static uint64_t has_after(struct files *f, const struct clr_code *needed, uint64_t at, size_t n,
                           uint64_t address)
 {
@@ -126,6 +126,7 @@ static uint64_t has_after(struct files *f, const struct clr_code *needed, uint64
     if (f->size == 0)
         f->size = FILE_BYTES;
     c = (struct clr){ .alloc = alloc, .image = &image, .files = &files };
+    c.layout = (struct clr_layout){ .module_precompiled = 8, .precompiled_map = 112 };
     assert_int_equal(gcd_input_from_memory(memory, sizeof memory, NULL, &in, &err), GCD_OK);
     assert_int_equal(image_init(&image, in, &alloc, &err), GCD_OK);
     segment = (struct image_segment){ .start = at, .bytes = n };
@@ -135,8 +136,13 @@ static uint64_t has_after(struct files *f, const struct clr_code *needed, uint64
     image.mapping_count = sizeof mappings / sizeof *mappings;
     for (size_t i = 0; i < image.mapping_count; i++)
         mappings[i].tried = false;
-    for (unsigned i = 0; i < 3; i++)
-        clr_need_code(&c, BASE + TEXT + 0x900 + i, needed);
+    for (unsigned i = 0; i < 3; i++) {
+        struct clr_frame frame = { .code = BASE + TEXT + 0x901 + i };
+        if (needed != NULL)
+            clr_need_code(&c, BASE + TEXT + 0x900 + i, needed);
+        else
+            clr_find_precompiled(&c, at, &frame);
+    }
     uint64_t has = image_available(&image, address);
     uint8_t got[16];
     if (has >= sizeof got && f->bytes[0] == file) {
@@ -241,6 +247,26 @@ static void the_right_candidate_is_found(void **state)
     assert_int_equal(f.opened, 1);
 }
 
+/* The assemblies of a composite image have headers of their own, elsewhere: the table of functions
+ * is that of the whole image. */
+static void a_composite_image_is_known_by_its_own_header(void **state)
+{
+    (void)state;
+    const uint64_t at = 0x1000, module = at + 0x100, info = at + 0x200, whole = at + 0x300;
+    struct files f = { .bytes = { file } };
+    put(memory, BASE, 8);
+    put(memory + 32, module, 8);
+    put(memory + 0x108, info, 8);
+    put(memory + 0x200, module, 8);
+    put(memory + 0x210, FLAT - 0x1000, 8);
+    put(memory + 0x228, whole, 8);
+    put(memory + 0x250, code.table, 8);
+    put(memory + 0x258, FUNCTIONS, 4);
+    put(memory + 0x310, code.header, 8);
+    assert_int_equal(has_after(&f, NULL, at, sizeof memory, BASE + TEXT + 0x700), DATA - 0x700);
+    assert_false(c.gaps.unread_code);
+}
+
 /* An image that has everything needs no file. */
 static void whole_images_need_none(void **state)
 {
@@ -275,6 +301,7 @@ int main(void)
         cmocka_unit_test_setup(another_table_is_another_build, setup),
         cmocka_unit_test_setup(what_is_there_must_be_the_same, setup),
         cmocka_unit_test_setup(the_right_candidate_is_found, setup),
+        cmocka_unit_test_setup(a_composite_image_is_known_by_its_own_header, setup),
         cmocka_unit_test_setup(whole_images_need_none, setup),
         cmocka_unit_test_setup(damaged_files_are_refused, setup),
     };

@@ -141,7 +141,8 @@ void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f)
     uint64_t module = image_u64(c->image, section + SECTION_MODULE);
     uint64_t info = image_u64(c->image, module + c->layout.module_precompiled);
     uint64_t table = image_u64(c->image, info + INFO_FUNCTIONS);
-    uint64_t header = image_u64(c->image, info + INFO_HEADER);
+    uint64_t whole = image_u64(c->image, info + INFO_COMPOSITE);
+    uint64_t header = image_u64(c->image, whole + INFO_HEADER);
     uint32_t n = image_u32(c->image, info + INFO_FUNCTION_COUNT), i;
     /* cold parts of methods lie elsewhere: no published build has any */
     if (c->layout.precompiled_map == 0 || info == 0 || n == 0 || f->code - 1 - base > UINT32_MAX ||
@@ -154,7 +155,6 @@ void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f)
     if (image_u32(c->image, header) != CLR_READY_TO_RUN ||
         !find_function(c, table, n, (uint32_t)(f->code - 1 - base), &i))
         return;
-    uint64_t whole = image_u64(c->image, info + INFO_COMPOSITE);
     uint64_t buckets = image_u64(c->image, whole + c->layout.precompiled_map), method = 0;
     struct function at;
     for (unsigned steps = 0; steps < HANDLERS && method == 0; steps++, i--) {
