@@ -137,24 +137,37 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     }
   }
 
-  // Opens some at once; the others follow as long as the user does nothing else in the tree.
   /** @param {HTMLElement} row */
   function openBelow(row) {
     const level = levelOf(row);
+    opener(MOST_ROWS, at => at === row || levelOf(at) > level, open)(row, false);
+    return row;
+  }
+
+  /**
+   * What opens a row and those after it, up to MOST rows in all: some in each frame, as long as the user does nothing else in the tree.
+   * @param {number} most
+   * @param {(at: Element) => boolean} wanted  no: the last row is reached
+   * @param {(at: Element) => void} openOne
+   */
+  function opener(most, wanted, openOne) {
     const turn = ++turns;
-    const more = (/** @type {Element | null} */ from) => {
+    const more = (/** @type {Element | null} */ from, /** @type {boolean} */ wait) => {
+      if (wait) {
+        requestAnimationFrame(() => requestAnimationFrame(() => turn === turns && from?.isConnected && more(from, false)));
+        return;
+      }
       let at = from;
-      const end = body.rows.length + ROWS_AT_ONCE;
-      while (at !== null && (at === row || levelOf(at) > level) && body.rows.length < end) {
-        open(at);
+      const end = Math.min(most, body.rows.length + ROWS_AT_ONCE);
+      while (at !== null && wanted(at) && body.rows.length < end) {
+        openOne(at);
         at = at.nextElementSibling;
       }
-      if (at !== null && levelOf(at) > level && body.rows.length < MOST_ROWS) {
-        setTimeout(() => turn === turns && at?.isConnected && more(at));
+      if (at !== null && wanted(at) && body.rows.length < most) {
+        more(at, true);
       }
     };
-    more(row);
-    return row;
+    return more;
   }
 
   /** @param {HTMLElement} row */
@@ -359,14 +372,14 @@ export function treeTable({label, nodes, columns, follow, begin = [], short = fa
     }
   }
 
-  // Shows the matches, unless there are too many.
+  // Shows the matches, unless there are too many, when the rows above them have been drawn.
   function openMatches() {
-    for (let row = body.firstElementChild; row !== null && body.rows.length < ROWS_AT_ONCE; row = row.nextElementSibling) {
+    opener(ROWS_AT_ONCE, () => true, row => {
       const node = /** @type {any} */ (rows.get(row)?.node);
       if (node?.above === true) {
         open(row);
       }
-    }
+    })(body.firstElementChild, true);
   }
 
   return {element: el("div", {class: "scroll"}, table), reveal, show, filter, openAll, replace};
