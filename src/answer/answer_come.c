@@ -239,22 +239,18 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
 
 const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
 {
-    char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES], bytes[GCD_TEXT_SIZE_BYTES];
+    char bytes[GCD_TEXT_SIZE_BYTES];
     const char *field = come->field;
     (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the growth",
-                   gcd_async_step_name(come->owner, false, false, owner), field != NULL ? "." : "",
-                   field != NULL ? field : "", GCD_DIGITS(come->objects[0]),
-                   GCD_DIGITS(come->objects[1]),
-                   gcd_async_step_name(come->element, false, false, element),
+                   come->owner_said, field != NULL ? "." : "", field != NULL ? field : "",
+                   GCD_DIGITS(come->objects[0]), GCD_DIGITS(come->objects[1]), come->element_said,
                    gcd_text_size(come->bytes, bytes), 100 * come->share);
     return ret;
 }
 
 const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
 {
-    char owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
-    const char *of = gcd_async_step_name(come->owner, false, false, owner),
-               *what = gcd_async_step_name(come->element, false, false, element);
+    const char *of = come->owner_said, *what = come->element_said;
     if (come->listens)
         (void)snprintf(ret, ANSWER_COME_BYTES,
                        "Look in %s for what adds a method of each of its objects to %s%s%s and "

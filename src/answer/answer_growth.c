@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/short_name.h"
 #include "base/text.h"
 
 /* A suspect has grown if it has at least one part in this many of the growth of the heap, */
@@ -51,6 +52,17 @@ static uint32_t type_of_many(const struct gcd_suspect *s)
     return s->objects > 1 ? s->type : GCD_TYPE_NONE;
 }
 
+/* The program's type of which most of the collection S consists, within its elements: of lists in
+ * a dictionary, of orders of customers; GCD_TYPE_NONE = none. */
+static uint32_t type_within(const struct gcd_suspect *s)
+{
+    const struct gcd_suspect_part *own = &s->own[0];
+    return s->collection != NULL && s->own_count > 0 && own->type != s->element.type &&
+                   own->bytes >= MOST(s->bytes)
+               ? own->type
+               : GCD_TYPE_NONE;
+}
+
 static uint64_t more(uint64_t before, uint64_t now)
 {
     return now > before ? now - before : 0;
@@ -79,12 +91,20 @@ static bool is_same_place(const char *a, const char *b)
     return of_a - a == of_b - b && memcmp(a, b, (size_t)(of_a - a)) == 0;
 }
 
+/* A large part of a collection has the place of the collection, but another kind, if that is large
+ * by design. */
 static const struct place *place_of(const struct answer_older *o, const struct gcd_suspect *s)
 {
-    for (size_t i = 0; i < o->place_count; i++)
-        if (is_same_kind(o->places[i].kind, s->kind) && is_same_place(o->places[i].name, s->place))
-            return &o->places[i];
-    return NULL;
+    const struct place *alike = NULL;
+    for (size_t i = 0; i < o->place_count; i++) {
+        const struct place *p = &o->places[i];
+        if (!is_same_kind(p->kind, s->kind) || !is_same_place(p->name, s->place))
+            continue;
+        if (p->kind == s->kind)
+            return p;
+        alike = alike == NULL ? p : alike;
+    }
+    return alike;
 }
 
 /*
@@ -139,6 +159,13 @@ static bool is_internal(const struct gcd_session *newer, const struct gcd_origin
            gcd_origins_of_name(origins, r->class_name) == GCD_ORIGIN_FRAMEWORK;
 }
 
+/* Objects that wait for their finalizers may have died just before the dump: only many tell
+ * something, or that some waited in the older dump, too. */
+static bool is_passing(const struct growth *g, const struct gcd_suspect *s)
+{
+    return s->kind == GCD_SUSPECT_FINALIZERS && !g->known && s->share < GCD_SUSPECTS_SHARE;
+}
+
 /* Is the growth G of S worth a word? */
 static bool is_worth(const struct answer_older *o, const struct gcd_origins *origins,
                      const struct growth *g)
@@ -168,19 +195,44 @@ static void count_objects(struct growth *g, const struct gcd_session *newer,
     }
 }
 
+/* Tells the growth of S in objects of TYPE; returns the row with all of them, NULL = there is none.
+ */
+static const struct gcd_diff_row *count_type(const struct answer_older *o, struct growth *g,
+                                             const struct gcd_session *newer,
+                                             const struct gcd_suspect *s, uint32_t type)
+{
+    const struct gcd_diff_row *row =
+        type != GCD_TYPE_NONE
+            ? answer_type_row(o->types, gcd_names_plain(gcd_session_names(newer), type))
+            : NULL;
+    g->type = row != NULL ? type : GCD_TYPE_NONE;
+    if (row != NULL)
+        count_objects(g, newer, s, place_of(o, s), row);
+    return row;
+}
+
+static bool is_as_many(const struct growth *g)
+{
+    return g->type != GCD_TYPE_NONE &&
+           (g->counted ? g->objects[1] <= g->objects[0] : g->heap[1] <= g->heap[0]);
+}
+
 static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
                                  const struct gcd_origins *origins, const struct gcd_suspect *s)
 {
-    struct growth g = { .type = type_of_many(s), .bytes = s->bytes };
+    struct growth g = { .bytes = s->bytes };
     const struct place *before = place_of(o, s);
-    const struct gcd_diff_row *row =
-        g.type != GCD_TYPE_NONE
-            ? answer_type_row(o->types, gcd_names_plain(gcd_session_names(newer), g.type))
-            : NULL;
-    if (row == NULL)
-        g.type = GCD_TYPE_NONE;
-    else
-        count_objects(&g, newer, s, before, row);
+    const struct gcd_diff_row *row = count_type(o, &g, newer, s, type_of_many(s));
+    g.same_elements = is_as_many(&g);
+    if (g.same_elements && type_within(s) != GCD_TYPE_NONE) {
+        struct growth within = g;
+        const struct gcd_diff_row *inner = count_type(o, &within, newer, s, type_within(s));
+        within.within = inner != NULL && !is_as_many(&within);
+        if (within.within) {
+            g = within;
+            row = inner;
+        }
+    }
     g.known = before != NULL;
     g.bytes_before = g.known ? before->bytes : 0;
     g.grown = more(g.bytes_before, g.bytes);
@@ -193,12 +245,10 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     g.grown = least(g.grown, new_bytes(o, newer, s));
     if (g.known)
         g.grown = without_moved(before, s, g.grown);
-    g.same_elements =
-        row != NULL && (g.counted ? g.objects[1] <= g.objects[0] : g.heap[1] <= g.heap[0]);
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
     g.share = all > 0 && g.grown <= all ? (double)g.grown / (double)all : 0;
     g.worth = is_worth(o, origins, &g) && !is_internal(newer, origins, s) &&
-              !(s->kind == GCD_SUSPECT_TYPE && g.same_elements);
+              !(s->kind == GCD_SUSPECT_TYPE && g.same_elements) && !is_passing(&g, s);
     g.full = before != NULL && g.worth && s->element.type == g.type && before->places > 0 &&
              before->places == answer_older_places(s) && g.objects[1] >= before->places &&
              g.counted && g.objects[0] < g.objects[1];
@@ -236,16 +286,28 @@ static void prefer_come(struct answer_older *o, const struct gcd_names *names)
     }
 }
 
+/* What sentences call objects of TYPE, cut to GCD_ASYNC_STEP_BYTES. */
+static const char *said_type(const struct gcd_session *newer, uint32_t type,
+                             char ret[GCD_ASYNC_STEP_BYTES])
+{
+    const struct gcd_names *names = gcd_session_names(newer);
+    const char *step = gcd_names_step(names, type, ret);
+    if (strcmp(step, gcd_names_get(names, type)) != 0)
+        return step;
+    return gcd_short_name(step, gcd_graph_summary(gcd_session_graph(newer))->types[type].name, ret,
+                          GCD_ASYNC_STEP_BYTES);
+}
+
 /* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap
  * 1,000 -> 3,000)". */
-static void count_text(const struct growth *g, const struct gcd_names *names, size_t size,
+static void count_text(const struct growth *g, const struct gcd_session *newer, size_t size,
                        char *ret)
 {
     char step[GCD_ASYNC_STEP_BYTES];
     ret[0] = '\0';
     if (g->type == GCD_TYPE_NONE)
         return;
-    const char *name = gcd_names_step(names, g->type, step);
+    const char *name = said_type(newer, g->type, step);
     if (g->counted)
         (void)snprintf(ret, size, "%s -> %s %s", GCD_DIGITS(g->objects[0]),
                        GCD_DIGITS(g->objects[1]), name);
@@ -256,10 +318,10 @@ static void count_text(const struct growth *g, const struct gcd_names *names, si
 
 /* "SessionStore: 1,000 -> 3,000 Session, +4.1 MiB, 53 % of the growth" */
 static const char *growth_text(const struct gcd_suspect *s, const struct growth *g,
-                               const struct gcd_names *names, char ret[ANSWER_COME_BYTES])
+                               const struct gcd_session *newer, char ret[ANSWER_COME_BYTES])
 {
     char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
-    count_text(g, names, sizeof count, count);
+    count_text(g, newer, sizeof count, count);
     if (g->share > 0)
         (void)snprintf(share, sizeof share, ", %.0f %% of the growth", 100 * g->share);
     if (g->grown == 0)
@@ -289,8 +351,9 @@ static bool has_come_in(const struct answer_come *come, const struct gcd_names *
 }
 
 /* Arrays that are full, and what is a note because its limit is known, are told and not accused. */
-static void find_limited(struct answer_older *o, const struct gcd_names *names)
+static void find_limited(struct answer_older *o, const struct gcd_session *newer)
 {
+    const struct gcd_names *names = gcd_session_names(newer);
     char text[ANSWER_COME_BYTES];
     for (size_t i = 0; i < o->growth_count; i++) {
         struct growth *g = &o->growths[i];
@@ -302,7 +365,7 @@ static void find_limited(struct answer_older *o, const struct gcd_names *names)
             (void)snprintf(o->limited, sizeof o->limited,
                            "%.1500s. It fills an array that is as long as before, and has no room "
                            "for more.",
-                           growth_text(s, g, names, text));
+                           growth_text(s, g, newer, text));
     }
     for (size_t i = 0; i < gcd_suspects_note_count(o->newer) && o->come.owner != NULL; i++) {
         const struct gcd_suspect *s = gcd_suspects_note(o->newer, i);
@@ -332,6 +395,21 @@ static void sort_by_growth(struct answer_older *o)
     }
 }
 
+/* What sentences call NAME, a type of NEWER or another step of a path. */
+static gcd_status say(struct answer_older *o, const struct gcd_session *newer, const char *name,
+                      const char **ret, struct gcd_error *err)
+{
+    char buf[GCD_ASYNC_STEP_BYTES];
+    const struct gcd_summary *s = gcd_graph_summary(gcd_session_graph(newer));
+    const char *said = gcd_async_step_name(name, false, false, buf);
+    for (uint32_t i = 0; i < s->type_count && strcmp(said, name) == 0; i++)
+        if (strcmp(gcd_names_plain(gcd_session_names(newer), i), name) == 0)
+            said = gcd_short_name(name, s->types[i].name, buf, sizeof buf);
+    return gcd_textpool_add(&o->texts, said, strlen(said), ret) == GCD_OK
+               ? GCD_OK
+               : gcd_fail_nomem(err, "comparing suspects");
+}
+
 static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
                               const struct gcd_tree_diff *paths, struct gcd_error *err)
 {
@@ -344,7 +422,8 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
         return GCD_OK;
     GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
     o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come, newer);
-    return GCD_OK;
+    GCD_TRY(say(o, newer, o->come.owner, &o->come.owner_said, err));
+    return say(o, newer, o->come.element, &o->come.element_said, err);
 }
 
 gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
@@ -373,7 +452,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
     for (size_t i = 0; i < n; i++)
         o->growths[i] = find_growth(o, newer, origins, gcd_suspects_get(suspects, i));
     prefer_come(o, gcd_session_names(newer));
-    find_limited(o, gcd_session_names(newer));
+    find_limited(o, newer);
     sort_by_growth(o);
     return GCD_OK;
 }
@@ -464,7 +543,7 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
         answer_count(a, "bytes_before", g.bytes_before);
         answer_delta(a, "bytes_delta", g.bytes_before, g.bytes);
     }
-    answer_text(a, "grown", growth_text(s, &g, gcd_session_names(of->session), text));
+    answer_text(a, "grown", growth_text(s, &g, of->session, text));
 }
 
 /* How sure it is that something has GROWN, or has not. */
@@ -492,7 +571,7 @@ static bool is_unexplained(const struct answer_older *o)
 /* The sentence for what has come, but has a limit. */
 static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BYTES])
 {
-    char come[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES], element[GCD_ASYNC_STEP_BYTES];
+    char come[ANSWER_COME_BYTES];
     if (o->limited[0] != '\0') {
         (void)snprintf(ret, ANSWER_COME_BYTES,
                        "No suspect has grown between the two dumps. %.1900s", o->limited);
@@ -500,12 +579,11 @@ static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BY
     }
     const struct gcd_owner_fill *f = &o->limit.fill->counts;
     (void)answer_come_text(&o->come, come);
-    int n = snprintf(
-        ret, ANSWER_COME_BYTES,
-        "No suspect has grown between the two dumps. %.900s. None of the %s %.400s "
-        "has more than %s %.400s",
-        come, GCD_DIGITS(f->owners), gcd_async_step_name(o->limit.fill->owner, false, false, owner),
-        GCD_DIGITS(f->most), gcd_async_step_name(o->limit.fill->element, false, false, element));
+    int n = snprintf(ret, ANSWER_COME_BYTES,
+                     "No suspect has grown between the two dumps. %.900s. None of the %s %.400s "
+                     "has more than %s %.400s",
+                     come, GCD_DIGITS(f->owners), o->come.owner_said, GCD_DIGITS(f->most),
+                     o->come.element_said);
     if (o->limit.trimmed)
         (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
                        " (before: %s), and %s have at least three quarters of that: they seem to "
@@ -560,7 +638,7 @@ static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_
 /* Where to look; what may be a limit is said, too. */
 static void put_come_advice(struct answer *a, const struct answer_older *o)
 {
-    char text[ANSWER_COME_BYTES], owner[GCD_ASYNC_STEP_BYTES];
+    char text[ANSWER_COME_BYTES];
     const char *advice = answer_come_advice(&o->come, text);
     if (o->design != NULL)
         answer_format(a, "advice",
@@ -572,8 +650,7 @@ static void put_come_advice(struct answer *a, const struct answer_older *o)
                       "%s of %s %s have %s each: if that is their limit, nothing is wrong. Else "
                       "%c%s",
                       GCD_DIGITS(o->limit.equal->counts.full),
-                      GCD_DIGITS(o->limit.equal->counts.owners),
-                      gcd_async_step_name(o->come.owner, false, false, owner),
+                      GCD_DIGITS(o->limit.equal->counts.owners), o->come.owner_said,
                       GCD_DIGITS(o->limit.equal->counts.most), advice[0] - 'A' + 'a', advice + 1);
     else
         answer_text(a, "advice", advice);
@@ -650,10 +727,10 @@ void answer_grown_advice(struct answer *a, const struct answer_of_suspects *of,
     const struct growth g = growth_of(of, s);
     const char *advice = s->advice + (g.grown > 0 ? s->advice_condition : 0);
     char step[GCD_ASYNC_STEP_BYTES];
-    if (g.grown > 0 && g.same_elements && s->kind == GCD_SUSPECT_OBJECT)
+    if (g.grown > 0 && g.same_elements && !g.within && s->kind == GCD_SUSPECT_OBJECT)
         answer_format(a, "advice",
                       "There are no more %s objects than before: look for what makes them larger.",
-                      gcd_names_step(gcd_session_names(of->session), g.type, step));
+                      said_type(of->session, g.type, step));
     else if (advice == s->advice)
         answer_text(a, "advice", advice);
     else if (unknown_limit(s) != NULL)

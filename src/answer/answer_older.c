@@ -101,7 +101,7 @@ uint64_t answer_older_owned(const struct gcd_suspect *s)
     return owned;
 }
 
-/* Objects of TYPE in S, one of those that type_of_many may choose. */
+/* Objects of TYPE in S, one of those that growths may be told by. */
 uint64_t answer_older_many(const struct gcd_suspect *s, uint32_t type)
 {
     uint64_t most = s->type == type ? s->objects : 0;
@@ -110,7 +110,9 @@ uint64_t answer_older_many(const struct gcd_suspect *s, uint32_t type)
     for (size_t i = 0; i < s->held_count; i++)
         if (s->held[i].type == type)
             most = s->held[i].objects;
-    return most;
+    return s->own_count > 0 && s->own[0].type == type && s->own[0].objects > most
+               ? s->own[0].objects
+               : most;
 }
 
 static gcd_status keep(struct answer_older *o, const char *text, const char **ret,
@@ -129,10 +131,11 @@ static gcd_status add_place(struct answer_older *o, const struct gcd_session *ol
                        .elements = answer_older_elements(s),
                        .owned = answer_older_owned(s),
                        .places = answer_older_places(s) };
-    uint32_t types[GCD_SUSPECT_HOLDERS + 2] = { s->type, s->element.type };
+    uint32_t types[GCD_SUSPECT_HOLDERS + 3] = { s->type, s->element.type,
+                                                s->own_count > 0 ? s->own[0].type : GCD_TYPE_NONE };
     for (size_t i = 0; i < s->held_count; i++)
-        types[i + 2] = s->held[i].type;
-    for (size_t i = 0; i < s->held_count + 2; i++) {
+        types[i + 3] = s->held[i].type;
+    for (size_t i = 0; i < s->held_count + 3; i++) {
         if (types[i] == GCD_TYPE_NONE || answer_older_many(s, types[i]) == 0)
             continue;
         struct many *m = &p.many[p.many_count++];

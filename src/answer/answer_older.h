@@ -17,7 +17,7 @@ struct place {
     enum gcd_suspect_kind kind;
     const char *name;
     uint64_t bytes;
-    struct many many[GCD_SUSPECT_HOLDERS + 2]; /* of what type_of_many may choose */
+    struct many many[GCD_SUSPECT_HOLDERS + 3]; /* of what growths may be told by */
     size_t many_count;
     uint64_t elements; /* UINT64_MAX = unknown, or no collection */
     uint64_t owned;    /* of these elements nothing else holds so many */
@@ -36,6 +36,7 @@ struct growth {
     double share;       /* of the growth of the heap; 0 = the heap has grown by less */
     bool full;          /* an array as long as before, in which there is no more room */
     bool same_elements; /* it grew without more elements or objects of that type */
+    bool within;        /* but of TYPE, which is within these, there are more */
     bool worth;
 };
 

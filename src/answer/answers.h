@@ -266,13 +266,14 @@ gcd_status answer_tree_add(struct gcd_tree_diff *to, const struct answer_of_tree
 
 /* Objects of a class of the program that have come, and what of the program keeps them. */
 struct answer_come {
-    const char *owner, *field, *element; /* FIELD of OWNER, NULL = unknown; of the diffs */
-    uint64_t objects[2];                 /* of ELEMENT, in FIELD of OWNER */
-    uint64_t bytes;                      /* by which the step on the paths has grown */
-    uint64_t owner_bytes;                /* and that of OWNER, if there are many; else 0 */
-    uint64_t owners[2];                  /* everywhere, also those without any; 0 0 = unknown */
-    double share;                        /* of the growth of the heap */
-    bool listens;                        /* by methods that are in FIELD */
+    const char *owner, *field, *element;   /* FIELD of OWNER, NULL = unknown; of the diffs */
+    const char *owner_said, *element_said; /* in sentences */
+    uint64_t objects[2];                   /* of ELEMENT, in FIELD of OWNER */
+    uint64_t bytes;                        /* by which the step on the paths has grown */
+    uint64_t owner_bytes;                  /* and that of OWNER, if there are many; else 0 */
+    uint64_t owners[2];                    /* everywhere, also those without any; 0 0 = unknown */
+    double share;                          /* of the growth of the heap */
+    bool listens;                          /* by methods that are in FIELD */
 };
 #define ANSWER_COME_BYTES 2048u
 /* The row of the type NAME in TYPES, which are matched; NULL = none. */

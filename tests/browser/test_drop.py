@@ -57,11 +57,11 @@ class Drop(PageTest):
         self.assertEqual(told[:3], (other.text("#summary .answer"), other.texts("#sections a"), other.texts("#suspects > article h3")))
         self.assertEqual(sorted(told[3]), sorted(self.rows("types")))
         # The page of the older dump has no such small suspects: what they had is not known there.
-        self.assertEqual(top, ["SessionStore: 3,000 CoffeeShop.UserSession (in the heap 1,000 \u2192 3,000), +4.1 MiB, 53 % of the growth.",
-                               "PriceFeed: 1,500 CoffeeShop.PriceWatch (in the heap 500 \u2192 1,500), +3.2 MiB, 41 % of the growth."])
+        self.assertEqual(top, ["SessionStore: 3,000 UserSession (in the heap 1,000 \u2192 3,000), +4.1 MiB, 53 % of the growth.",
+                               "PriceFeed: 1,500 PriceWatch (in the heap 500 \u2192 1,500), +3.2 MiB, 41 % of the growth."])
         self.assertEqual(other.texts("#summary .answers li > p:first-of-type"),
-                         ["SessionStore: 1,000 \u2192 3,000 CoffeeShop.UserSession, +4.1 MiB, 53 % of the growth.",
-                          "PriceFeed: 500 \u2192 1,500 CoffeeShop.PriceWatch, +3.2 MiB, 41 % of the growth."])
+                         ["SessionStore: 1,000 \u2192 3,000 UserSession, +4.1 MiB, 53 % of the growth.",
+                          "PriceFeed: 500 \u2192 1,500 PriceWatch, +3.2 MiB, 41 % of the growth."])
 
     def test_a_limit_in_each_owner(self):
         """A field of each owner that the page of the newer dump has: nobody is accused."""
@@ -75,8 +75,8 @@ class Drop(PageTest):
         self.page = self.browser.open(self.path("new.html"))
         self.drop()
         said = self.compared().text("#suspects > p")
-        self.assertTrue(said.startswith("No suspect has grown between the two dumps. Bank.Account: "), said)
-        self.assertTrue(said.endswith("has more than 8 Bank.Entry, and the limit of each is 8 (_latest): they fill up to it."), said)
+        self.assertTrue(said.startswith("No suspect has grown between the two dumps. Account: "), said)
+        self.assertTrue(said.endswith("has more than 8 Entry, and the limit of each is 8 (_latest): they fill up to it."), said)
 
     def test_what_has_come_is_said_as_by_diff(self):
         """Many owners that grow are accused; those that fill up to a limit are not: the same on both pages, and by leaks."""

@@ -376,7 +376,7 @@ class Paths(Compare):
         """What has come and what keeps it, where the dump grew; nothing where it did not."""
         shop = [os.path.join(SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")]
         lines = self.done("diff", *shop, "--paths").text.splitlines()
-        self.assertEqual(lines[:2], ["SessionStore: 1,000 -> 3,000 CoffeeShop.UserSession, +4.1 MiB, 53 % of the growth", ""])
+        self.assertEqual(lines[:2], ["SessionStore: 1,000 -> 3,000 UserSession, +4.1 MiB, 53 % of the growth", ""])
         for pair in (shop[::-1], shop[:1] * 2, [trace(name) for name in self.PAIR]):
             self.assertTrue(self.done("diff", *pair, "--paths", "-q").text.startswith("Dump "), pair)
 

@@ -219,11 +219,11 @@ large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
 large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit|has no SizeLimit")
 
 # -- two dumps, and many owners -------------------------------------------------------------------------------------------------------
-growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"[Ll]ook in Shop\.ChatHall\.Room for what adds")
+growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"[Ll]ook in ChatHall\.Room for what adds")
 growing("growth-moved", r"\(4[89]\d\.\d KiB", never=[r"\d MiB\)"])
 steady("growth-filling", "None of the 2,9..|3,000", "more than 8", "fill up to a limit")
 steady("growth-trimmed", "None of the 400 NoteBoards.Board|400", "(9\\d|100)", "cut back to a limit")
-growing("growth-behind", r"NoteBoards\.Board\.Notes", r"NoteBoards\.Note", r"[Ll]ook in Shop\.NoteBoards\.Board for what adds")
+growing("growth-behind", r"NoteBoards\.Board\.Notes", r"NoteBoards\.Note", r"[Ll]ook in NoteBoards\.Board for what adds")
 growing("growth-timers", "1,000 -> 3,000", r"PollJob\.Poll|PollJob", "[Tt]imer")
 only("one-full-channel", "Only 1 of 12 Newsletter.Subscriber", "20,000", r"Newsletter\.Issue")
 large("few-in-each", "12,000 Clubs.Member in 60 Clubs.Club|12,000 Clubs.Member", "60 Clubs.Club", "about 6 Clubs.Visit", "If all of it is needed, nothing is wrong")

@@ -6,6 +6,7 @@
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "answer/answers.h"
+#include "base/short_name.h"
 #include "support/check.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -100,6 +101,27 @@ static bool is_told(const char *name, uint64_t bytes)
     gcd_diff_free(types);
     gcd_tree_diff_free(paths);
     return found;
+}
+
+static const char *shortened(const char *name, const char *raw, size_t cap)
+{
+    static char ret[100];
+    memset(ret, 'x', sizeof ret);
+    return gcd_short_name(name, raw, ret, cap);
+}
+
+/* Outer types stay, namespaces do not. */
+static void short_names(void **state)
+{
+    (void)state;
+    static const char list[] = "System.Collections.Generic.List<Shop.Cart.Line[]>",
+                      raw[] = "System.Collections.Generic.List`1[Shop.Cart+Line[]]";
+    assert_string_equal(shortened(list, raw, 100), "List<Cart.Line[]>");
+    assert_string_equal(shortened(list, "System.Collections.Generic.List`1[Shop.Cart.Line[]]", 100),
+                        "List<Line[]>");
+    assert_string_equal(shortened(list, raw, 7), "List<C");
+    assert_string_equal(shortened("Order", "Order", 100), "Order");
+    assert_string_equal(shortened("", "", 100), "");
 }
 
 /* The runtime describes its events when the first session opens: between two dumps of a program
@@ -218,8 +240,11 @@ static void owners_are_cut_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_objects_have_not_come), cmocka_unit_test(elements_are_of_the_field),
-        cmocka_unit_test(what_observes_has_not_come),  cmocka_unit_test(owners_fill_up),
+        cmocka_unit_test(moved_objects_have_not_come),
+        cmocka_unit_test(elements_are_of_the_field),
+        cmocka_unit_test(what_observes_has_not_come),
+        cmocka_unit_test(owners_fill_up),
+        cmocka_unit_test(short_names),
         cmocka_unit_test(owners_are_cut_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -397,6 +397,27 @@ static void free_memory_between_what_a_pool_keeps(void **state)
     }
 }
 
+/* So was what a pool of the program keeps, if that is large objects. */
+static void free_memory_between_what_an_own_pool_keeps(void **state)
+{
+    (void)state;
+    for (uint64_t large = 0; large < 2; large++) {
+        struct pile *p = pile_new();
+        uint32_t pool = node(p, "Shop.BufferPool", 24),
+                 list = child(p, pool, "System.Collections.Generic.List`1[System.Byte[]]", 32),
+                 items = child(p, list, "System.Byte[][]", 24 + 8 * 40);
+        static_root(p, pool, "s_pool");
+        for (int i = 0; i < 40; i++)
+            child(p, items, "System.Byte[]", large ? 85000 : 84999);
+        p->used_bytes = 0x1000000;
+        p->generation = 3;
+        struct answer a = ask_with(p, 0.1, 1);
+        assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_FRAGMENTATION)->found, !large);
+        assert_int_equal(gcd_suspects_count(a.s), !large);
+        forget(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +434,7 @@ int main(void)
         cmocka_unit_test(pinned_objects_of_two_types),
         cmocka_unit_test(free_memory_is_counted_where_it_is_little),
         cmocka_unit_test(free_memory_between_what_a_pool_keeps),
+        cmocka_unit_test(free_memory_between_what_an_own_pool_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

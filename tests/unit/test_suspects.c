@@ -139,7 +139,8 @@ static void what_one_suspect_keeps_is_not_counted_with_the_one_around_it(void **
     assert_int_equal(outer->bytes, 100 + 400 + 24);
     assert_int_equal(outer->retained_bytes, 1000);
     assert_int_equal(inner->bytes, 476);
-    assert_non_null(strstr(outer->sentence, ", beside 476 bytes of other suspects in it"));
+    assert_non_null(
+        strstr(outer->sentence, ", beside 476 bytes of large parts in it, which count alone"));
     assert_int_equal(outer->held_objects, 11);
     forget(a);
 }

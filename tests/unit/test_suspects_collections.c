@@ -262,6 +262,79 @@ static void what_is_large_in_a_collection_is_a_suspect_of_its_own(void **state)
     forget(a);
 }
 
+/* Lists in a list, COUNT of them heavy, and heavy things of another type. */
+static struct answer ask_lists(unsigned count, unsigned others)
+{
+    struct pile *p = pile_new();
+    uint32_t list = node(p, GENERIC "List`1[System.Object]", 32),
+             items = child(p, list, "System.Object[]", 64);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t room = child(p, child(p, items, GENERIC "List`1[Shop.Guest]", 32), "Shop.Guest[]",
+                              24 + 8 * 20);
+        for (unsigned k = 0; k < 20; k++)
+            child(p, room, "Shop.Guest", 100);
+    }
+    for (unsigned i = 0; i < others; i++)
+        child(p, items, "Shop.Ledger", 2500);
+    static_root(p, list, "s_rooms");
+    return ask(p, 0.1);
+}
+
+/* What grows is all of them, not each. */
+static void heavy_elements_of_one_type_are_one_suspect(void **state)
+{
+    (void)state;
+    struct answer a = ask_lists(5, 0);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->node, 0);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, gcd_suspects_heap_bytes(a.s));
+    assert_int_equal(gcd_suspects_get(a.s, 0)->own[0].objects, 100);
+    forget(a);
+    a = ask_lists(2, 0); /* too few */
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    forget(a);
+    a = ask_lists(4, 2); /* too much else */
+    assert_int_equal(gcd_suspects_count(a.s), 6);
+    forget(a);
+}
+
+static void the_table_of_a_frozen_dictionary_belongs_to_it(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t d = node(p, "System.Collections.Frozen.DefaultFrozenSet`1[Shop.Order]", 48),
+             items = child(p, d, "Shop.Order[]", 824),
+             table = child(p, d, "System.Collections.Frozen.FrozenHashTable", 40);
+    child(p, table, "System.Collections.Frozen.FrozenHashTable+Bucket[]", 4000);
+    for (int i = 0; i < 100; i++)
+        child(p, items, "Shop.Order", 100);
+    static_root(p, d, "s_orders");
+    struct answer a = ask(p, 0.1);
+    const struct gcd_suspect *s = gcd_suspects_note(a.s, 0);
+    assert_int_equal(gcd_suspects_count(a.s), 0);
+    assert_int_equal(s->bytes, gcd_suspects_heap_bytes(a.s));
+    assert_null(strstr(s->sentence, "count alone"));
+    forget(a);
+}
+
+/* What is missing is not what adds them. */
+static void references_without_targets(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t theme = node(p, "Shop.Theme", 24),
+             list = child(p, theme, GENERIC "List`1[System.WeakReference`1[Shop.View]]", 32),
+             items = child(p, list, "System.WeakReference`1[Shop.View][]", 824);
+    for (int i = 0; i < 100; i++)
+        child(p, items, "System.WeakReference`1[Shop.View]", 24);
+    static_root(p, theme, "s_theme");
+    struct answer a = ask(p, 0.3);
+    assert_non_null(
+        strstr(gcd_suspects_get(a.s, 0)->advice,
+               "look in Theme for what removes each WeakReference whose target is gone"));
+    forget(a);
+}
+
 /* A node, its list of children, their array, the next node ...: the collections are links of the
  * chain. */
 static void a_tree_by_way_of_collections_is_one_suspect(void **state)
@@ -534,6 +607,9 @@ int main(void)
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),
+        cmocka_unit_test(heavy_elements_of_one_type_are_one_suspect),
+        cmocka_unit_test(the_table_of_a_frozen_dictionary_belongs_to_it),
+        cmocka_unit_test(references_without_targets),
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),
         cmocka_unit_test(two_lists_are_no_chain),
         cmocka_unit_test(lists_in_lists_end),

@@ -13,7 +13,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/findings/finding_thread_local analyze/findings/finding_timers
     analyze/findings/finding_tracker analyze/findings/finding_types analyze/findings/finding_waits
     analyze/findings/findings
-    analyze/suspects/suspects_advice analyze/suspects/suspects_below
+    analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
     analyze/suspects/suspects_kinds analyze/suspects/suspects_lifetime
@@ -25,7 +25,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_settled analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
-    base/safe_open_linux
+    base/safe_open_linux base/short_name
     etl/etl_file
     fields/fields
     heap/heap_loss heap/heap_maps heap/heap_type
@@ -43,7 +43,7 @@ set(GCDUMPC_SMALL_FILES
     read/r_dart session/owner_limit
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows
-    write/stacks write/stacks_waits write/w_dart write/w_pprof write/w_sites write/writer
+    write/stacks write/stacks_waits write/v8_names write/w_dart write/w_pprof write/w_sites write/writer
     write/html/html_data write/html/html_own write/html/html_details write/html/html_diff write/html/html_json
     write/html/html_outer write/html/html_plain write/html/html_rest write/html/html_shared
     write/html/html_sites write/html/html_trend write/html/html_values write/html/html_waits write/html/w_html

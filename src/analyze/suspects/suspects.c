@@ -5,6 +5,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 
 /* Names in a sentence are cut, so the text of a suspect is short for any type name. */
@@ -40,6 +41,24 @@ static bool is_small(const struct suspects_work *w, const struct suspect *x)
            x->pub.kind != GCD_SUSPECT_ASSEMBLIES && !w->o->by_number;
 }
 
+/* Objects of this size are in the large object heap. */
+#define LARGE_BYTES 85000u
+
+/* Is most of the large object heap in what is large by design, such as a pool of the program?  It
+ * has grown in a peak, and the gaps with it. */
+static bool is_after_peak(const struct gcd_suspects *s, const struct gcd_suspect *gaps)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct gcd_suspect *p = &s->items[i].pub;
+        if (p->kind == GCD_SUSPECT_DESIGN && p->content_count > 0 &&
+            p->content[0].type == gaps->type && p->content[0].objects > 0 &&
+            p->content[0].bytes / p->content[0].objects >= LARGE_BYTES)
+            gcd_add_saturating(&bytes, p->content[0].bytes);
+    }
+    return bytes >= gaps->shallow_bytes - gaps->shallow_bytes / 4;
+}
+
 static bool is_told(const struct suspect *x)
 {
     return x->into == SUSPECTS_NONE && !x->small;
@@ -67,6 +86,9 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
         s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
     }
+    for (size_t i = 0; i < s->count; i++)
+        if (s->items[i].pub.kind == GCD_SUSPECT_FRAGMENTATION)
+            s->items[i].small = s->items[i].small || is_after_peak(s, &s->items[i].pub);
     return GCD_OK;
 }
 

@@ -419,6 +419,13 @@ static void advise_listener(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " that it never disposes of.");
 }
 
+/* References that do not keep their targets alive, but have to be removed themselves. */
+static bool is_weak(const struct suspect_words *s, uint32_t type)
+{
+    return type != GCD_TYPE_NONE &&
+           gcd_text_begins(gcd_graph_summary(s->w->g)->types[type].name, "System.WeakReference");
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     struct suspects_below below;
@@ -474,6 +481,11 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->size_only = true;
     }
     put_look_for(s, &x->pub, !if_grows && kind != GCD_COLLECTION_ARRAY);
+    if (is_weak(s, x->pub.element.type)) {
+        suspects_put(s, "what removes each WeakReference whose target is gone: it is missing, or "
+                        "comes too seldom. Their targets are free, they are not.");
+        return;
+    }
     const struct growth grows = growth_of(kind);
     suspects_put(s, "%s", suspects_has_many_keys(s->w, x) ? "what adds keys to " : grows.before);
     put_it(s, &x->pub);

@@ -15,23 +15,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/short_name.h"
 #include "base/text.h"
 
 struct word {
     const char *p;
     size_t n;
 };
-
-/* The last SEGMENTS of FULL, with the dots after them. */
-static struct word shortened(struct word full, unsigned segments)
-{
-    size_t at = full.n;
-    while (at > 0 && full.p[at - 1] == '.')
-        at--;
-    while (at > 0 && (full.p[at - 1] != '.' || --segments > 0))
-        at--;
-    return (struct word){ full.p + at, full.n - at };
-}
 
 /* Does the short WORD also mean something other than FULL?  Remembers its meaning. */
 static bool is_ambiguous(struct suspect_names *names, struct word full, struct word word)
@@ -48,26 +38,11 @@ static bool is_ambiguous(struct suspect_names *names, struct word full, struct w
     return other || (!known && names->count == SUSPECT_NAMES_MAX);
 }
 
-static bool is_part(char c)
+/* FULL without namespaces; the first SEGMENTS - 1 outer types stay in any case. */
+static struct word shortened(struct word full, const char *raw, unsigned segments)
 {
-    return c != '\0' && strchr("<>[](),*& ", c) == NULL;
-}
-
-/* The number of types without parameters in which WORD is nested.  RAW: the whole name in the
- * runtime's spelling, "List`1[Shop.Cart+Item]". */
-static unsigned outer_types(const char *raw, struct word word)
-{
-    for (const char *at = raw; *at != '\0'; at++) {
-        unsigned outer = 0;
-        size_t n = 0;
-        if (at > raw && is_part(at[-1]))
-            continue;
-        for (; n < word.n && (at[n] == word.p[n] || (at[n] == '+' && word.p[n] == '.')); n++)
-            outer += at[n] != word.p[n] && n + 1 < word.n;
-        if (n == word.n && (!is_part(at[n]) || at[n] == '`' || at[n] == '+'))
-            return outer;
-    }
-    return 0;
+    size_t at = gcd_short_begin(full.p, full.n, segments + gcd_short_outer(raw, full.p, full.n));
+    return (struct word){ full.p + at, full.n - at };
 }
 
 /* The length of " [Shop.dll]", the module of a type whose name is not unique, or 0. */
@@ -84,12 +59,10 @@ void suspects_put_short(struct suspect_words *s, const char *name, size_t n, uns
     size_t used = 0, copied;
     for (const char *p = name; p < name + n && used < SUSPECT_NAME_BYTES;) {
         struct word full = { p, 0 };
-        while (p + full.n < name + n && is_part(p[full.n]))
+        while (p + full.n < name + n && gcd_short_is_part(p[full.n]))
             full.n++;
         struct word word =
-            full.n > 0 && *p != '.'
-                ? shortened(full, (p == name ? segments : 1) + outer_types(raw, full))
-                : full;
+            full.n > 0 && *p != '.' ? shortened(full, raw, p == name ? segments : 1) : full;
         if (full.n > 0 && s->names != NULL && is_ambiguous(s->names, full, word))
             word = full;
         if (full.n == 0)

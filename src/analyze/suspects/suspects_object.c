@@ -15,6 +15,9 @@
  * belong to the collection, which is one container with its elements below it.  Objects and
  * collections can alternate in such a list.
  *
+ * Heavy elements of one type in one collection, as the dictionaries in a dictionary, would become
+ * many suspects, too: if they are nearly all of it, the collection with them is the container.
+ *
  * Objects that retain at least half of a suspect's share get a record, each after its parent.
  * Objects of a known list need none: a list of millions has as many records as a list of twenty.
  */
@@ -29,6 +32,10 @@
  * collections are not a list. */
 #define PERIOD  8u
 #define REPEATS 16u
+/* So many heavy elements of one type stay in their collection, if at most so small a part of it is
+ * not in elements of this type or in small ones. */
+#define FEWEST_ALIKE 3u
+#define OTHERS_PART  5u
 
 struct heavy {
     uint32_t node, parent; /* PARENT and the members below are records; NONE = none */
@@ -38,7 +45,11 @@ struct heavy {
     uint32_t last;         /* of a head: a record further down where the list continues */
     uint32_t largest;      /* the child that retains most */
     bool collection;       /* its internals have no records */
-    uint64_t rest;         /* without heavy children; modulo 2^64 during the summation */
+    bool inside;           /* it counts for the collection above it */
+    uint32_t alike;        /* a heavy child, whose type most heavy children have */
+    uint32_t alike_count;  /* of its type */
+    uint64_t alike_bytes;
+    uint64_t rest; /* without heavy children; modulo 2^64 during the summation */
 };
 
 struct tree {
@@ -142,6 +153,7 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
                          .head = NONE,
                          .last = NONE,
                          .largest = NONE,
+                         .alike = NONE,
                          .rest = gcd_dominators_retained(t->w->d, node),
                          .collection = gcd_collections_has_inside(t->w->collections, type) };
     set_record(t, node, number);
@@ -217,8 +229,59 @@ static uint32_t descend(const struct tree *t, uint32_t i)
     return i;
 }
 
+static bool is_heavy(const struct tree *t, uint32_t i)
+{
+    return retained(t, i) >= t->w->s->threshold;
+}
+
+/* The type of most heavy children of each record, by majority vote, and how many have it. */
+static void count_alike(struct tree *t)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct heavy *p = t->items[i].parent == NONE ? NULL : &t->items[t->items[i].parent];
+        if (p == NULL || !is_heavy(t, i))
+            continue;
+        if (p->alike_count == 0)
+            p->alike = i;
+        p->alike_count += type_of(t, p->alike) == type_of(t, i) ? 1u : UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < t->count; i++)
+        t->items[i].alike_count = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct heavy *p = t->items[i].parent == NONE ? NULL : &t->items[t->items[i].parent];
+        if (p == NULL || !is_heavy(t, i) || type_of(t, p->alike) != type_of(t, i))
+            continue;
+        p->alike_count++;
+        p->alike_bytes += retained(t, i);
+    }
+}
+
+/* Heavy elements of one type, which are nearly all of a collection, count for it with all that is
+ * below them. */
+static void join_alike(struct tree *t)
+{
+    count_alike(t);
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct heavy *h = &t->items[i];
+        if (h->parent == NONE)
+            continue;
+        struct heavy *p = &t->items[h->parent];
+        uint64_t all = retained(t, h->parent), heavy = all - p->rest;
+        h->inside =
+            p->inside || (p->collection && !is_list(t, h->parent) && is_heavy(t, i) &&
+                          p->alike_count >= FEWEST_ALIKE && type_of(t, i) == type_of(t, p->alike) &&
+                          heavy - p->alike_bytes <= all / OTHERS_PART);
+    }
+    for (uint32_t i = (uint32_t)t->count; i-- > 0;)
+        if (t->items[i].inside) {
+            t->items[t->items[i].parent].rest += t->items[i].rest;
+            t->items[i].rest = 0;
+        }
+}
+
 static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
 {
+    join_alike(t);
     for (uint32_t i = 0; i < t->count; i++) {
         struct heavy *h = &t->items[i];
         if (is_list(t, i) && h->head != i) {
@@ -352,14 +415,10 @@ static bool names_own(const struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect *p = &x->pub;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE,
          recent = x->recent != SUSPECT_NOT_RECENT;
-    uint32_t type = recent       ? suspects_part_type(s, p)
-                    : collection ? p->element.type
-                                 : p->type;
+    uint32_t type = recent ? suspects_part_type(s, p) : collection ? p->element.type : p->type;
     if (type == GCD_TYPE_NONE || !s->w->is_own[type] || p->own_count == 0)
         return p->own_count == 0;
-    uint64_t named = recent       ? p->held[0].objects
-                     : collection ? p->element.objects
-                                  : p->objects;
+    uint64_t named = recent ? p->held[0].objects : collection ? p->element.objects : p->objects;
     return p->own[0].type == s->w->alike[type] && p->own[0].objects / 2 <= named;
 }
 

@@ -257,7 +257,7 @@ void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p)
         p->retained_bytes - p->bytes >= p->retained_bytes / NESTED_PART) {
         suspects_put(s, ", beside ");
         suspects_put_bytes(s, p->retained_bytes - p->bytes);
-        suspects_put(s, " of other suspects in it");
+        suspects_put(s, " of large parts in it, which count alone");
     }
 }
 

@@ -111,7 +111,7 @@ void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
  * with 5,041 Shop.Session".  True: it ends with an aside, ", mostly ...", that a comma must follow.
  */
 bool suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
-/* ", beside 3.1 MiB of other suspects in it", if there are any. */
+/* ", beside 3.1 MiB of large parts in it, which count alone", if there are any. */
 void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
 /* What people call the objects that P holds most of: nodes of a list of the framework with one
  * object of the program in each are told as these. */

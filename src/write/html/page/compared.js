@@ -1,6 +1,7 @@
 // @ts-check
 // What has grown since an older dump, from the data of the pages of both: as gcdumpc diff writes it into a page of two dumps.
 import {boundsOf, comeIn} from "./come.js";
+import {shortName} from "./names.js";
 import {comeAdvice, comeText, filling, fillsArray, isLimited, itGrew, itHas, suspectHasGrown} from "./words.js";
 
 /** @typedef {import("./data.js").Heap} Heap */
@@ -230,12 +231,17 @@ function growths(heaps, types, {come, bounds: {limit}}) {
     const part = all > 0 && grown <= all ? grown / all : 0;
     const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
     const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
-    const counts = many === "" ? "" : itHas(many, had, has, inHeap);
+    const counts = many === "" ? "" : itHas(shortName(many), had, has, inHeap);
     const hasMore = many === "" || objects[1] > objects[0];
     const told = come !== null && ((limit !== null && many === come.element.name) || (!hasMore && explains(come, s, grown, heaps[1].names)));
     const worth = grown > 0 && grown >= least && !told;
     return {suspect, grown, worth: worth && !full, full: worth && full, ...suspectHasGrown(s, grown, part, counts, complete)};
   }).sort((a, b) => b.grown - a.grown);
+}
+
+/** What sentences call a step. @param {Step} step @returns {Step} */
+function inShort(step) {
+  return step.name.startsWith("static variable ") ? step : {...step, name: shortName(step.name)};
 }
 
 /**
@@ -251,13 +257,14 @@ function saidOf(heaps, {come, bounds: {limit, equal, design}}, suspects) {
     return {said: [fillsArray(array.growth)]};
   }
   const limited = limit !== null || design?.[2] === true;
-  if (come === null || (limited ? most > 0 : most >= come.bytes / 2)) {
+  const said = come === null ? null : {...come, owner: inShort(come.owner), element: inShort(come.element)};
+  if (said === null || come === null || (limited ? most > 0 : most >= come.bytes / 2)) {
     return {};
   }
   if (limited) {
-    return {said: [design?.[2] === true ? isLimited(come, design[3]) : limit !== null ? filling(come, limit) : ""]};
+    return {said: [design?.[2] === true ? isLimited(said, design[3]) : limit !== null ? filling(said, limit) : ""]};
   }
-  return {said: [`${comeText(come)}.`, comeAdvice(come, design !== undefined, equal), itGrew(heaps[0].verdict.complete)]};
+  return {said: [`${comeText(said)}.`, comeAdvice(said, design !== undefined, equal), itGrew(heaps[0].verdict.complete)]};
 }
 
 /** The types of the program. @param {Heap} heap @param {[string, ...any[]][]} rest */
