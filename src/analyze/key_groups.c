@@ -58,6 +58,8 @@ static gcd_status take_pair(void *ctx, const struct gcd_key_pair *pair, struct g
 {
     struct gcd_keys *k = ctx;
     const struct gcd_keys_question *about = &k->about;
+    if (pair->key == GCD_NODE_NONE)
+        return GCD_OK;
     uint32_t number =
         gcd_values_find(about->view.values, gcd_graph_node_address(about->graph, pair->key));
     struct gcd_text text = { .utf8 = NULL };

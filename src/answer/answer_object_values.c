@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define ELEMENTS_MAX 100u /* of an array that are shown */
+#define ARRAY_BASE 24u /* size of an empty array */
 
 static const struct answer_column columns[] = {
     FIELD("field", ANSWER_TEXT),    PEOPLE("shown", NULL, ANSWER_TEXT),
@@ -107,13 +107,16 @@ static void list_memory(const struct listing *w, uint64_t address, uint32_t coun
     }
 }
 
-/* The structs in an array, the first of them. */
-static void list_elements(const struct listing *w, uint64_t address)
+/* The structs or numbers in array NODE, the first of them. */
+static void list_elements(const struct listing *w, uint32_t node)
 {
     struct gcd_image_elements all;
+    uint64_t address = gcd_graph_node_address(w->g, node), bytes = gcd_graph_node_size(w->g, node);
     if (w->numbers == NULL || !gcd_image_elements(w->numbers, address, &all))
         return;
-    uint64_t most = all.count < ELEMENTS_MAX ? all.count : ELEMENTS_MAX;
+    uint64_t most = all.count < GCD_ELEMENTS_LISTED ? all.count : GCD_ELEMENTS_LISTED;
+    if (bytes > ARRAY_BASE && all.bytes > 0) /* a recording may have only some of them */
+        all.count = (bytes - ARRAY_BASE) / all.bytes;
     for (uint64_t index = 0; index < most; index++)
         for (uint32_t i = 0; i < all.fields; i++) {
             struct gcd_image_field f = gcd_image_element(w->numbers, address, index, i);
@@ -187,7 +190,7 @@ gcd_status answer_object_values(struct gcd_session *s, const struct gcd_context 
     if ((w.a = answer_new(NULL, &answer_object_values_shape)) == NULL)
         return gcd_fail_nomem(err, "listing values");
     gcd_status st = GCD_OK;
-    list_elements(&w, address);
+    list_elements(&w, node);
     if (!list_boxed(&w, address) && count > 0)
         list_memory(&w, address, count);
     else if (answer_plain_rows(w.a) == 0 &&

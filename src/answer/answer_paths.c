@@ -76,6 +76,7 @@ struct placed {
     enum gcd_fold fold, next_fold;
     /* of a collection, the hidden object that holds an element, and that element; else as above */
     const struct line *entry, *element;
+    const struct line *collection; /* whose part ENTRY is, NULL = of none */
 };
 
 /* "[\"tenant-42\"]" for the key by which P holds its element; and the cell "key". */
@@ -83,8 +84,8 @@ static const char *put_key(const struct filling *f, const struct placed *p)
 {
     if (p->element == NULL || p->element->step.dependent)
         return "";
-    bool inside = p->entry != p->line;
-    struct gcd_session_entry e = { .collection = inside ? p->line->step.node : GCD_NODE_NONE,
+    struct gcd_session_entry e = { .collection = p->collection != NULL ? p->collection->step.node
+                                                                       : GCD_NODE_NONE,
                                    .entry = p->entry->step.node,
                                    .value = p->element->step.node };
     return answer_key(f->a, "key", f->of->session, &e);
@@ -205,6 +206,11 @@ static gcd_status put_steps(const struct filling *f, const struct gcd_object_pat
                      gcd_by_number(lines[at].more, "object", "objects"));
         else {
             size_t last = last_of(folds, n, at, hides);
+            size_t whole = last; /* the collection, if the entry is in one */
+            while (whole > 0 && folds[whole].fold == GCD_FOLD_INSIDE)
+                whole--;
+            bool inside =
+                whole < last && (last + 1 == n || folds[last + 1].fold != GCD_FOLD_INSIDE);
             struct placed place = { .path = path,
                                     .depth = *depth,
                                     .line = &lines[at],
@@ -212,7 +218,8 @@ static gcd_status put_steps(const struct filling *f, const struct gcd_object_pat
                                     .fold = folds[at].fold,
                                     .next_fold = at + 1 < n ? folds[at + 1].fold : GCD_FOLD_SHOWN,
                                     .entry = &lines[last],
-                                    .element = last + 1 < n ? &lines[last + 1] : NULL };
+                                    .element = last + 1 < n ? &lines[last + 1] : NULL,
+                                    .collection = inside ? &lines[whole] : NULL };
             st = put_object(f, &place, err);
         }
         ++*depth;

@@ -49,8 +49,9 @@ static gcd_status end(struct gcd_heap *h, const struct gcd_event *ev)
     if (st != GCD_OK)
         return st;
     v->whole = v->start.kind != GCD_VALUES_NONE && v->end.parts == v->parts &&
-               (v->values == NULL || (v->values->object_count == v->end.objects &&
-                                      v->values->rows->object_count == v->end.numbers));
+               (v->values == NULL ||
+                (v->values->object_count == v->end.objects &&
+                 v->values->rows->object_count - v->values->rows->element_count == v->end.numbers));
     return v->whole ? GCD_OK : GCD_E_FORMAT;
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbers,
                         struct value_rows *rows)
 {
@@ -45,13 +47,33 @@ static gcd_status add_column(struct image_columns *c, const struct image_place *
     return st == GCD_OK ? value_rows_add_column(c->rows, &column, name, strlen(name)) : st;
 }
 
+static uint32_t places_of(const struct image_plan *plan)
+{
+    return plan->count + plan->element_fields; /* one of them is 0 */
+}
+
+/* Is it an array of numbers?  Of these no elements are kept. */
+static bool is_of_numbers(const struct gcd_image_numbers *n, const struct image_plan *plan)
+{
+    const struct image_place *first = &n->places[plan->first];
+    return plan->element_fields == 1 && first->form == FORM_NUMBER && first->name[0] == '\0';
+}
+
+bool image_columns_refer(const struct gcd_image_numbers *n, const struct image_plan *plan)
+{
+    for (uint32_t i = 0; i < places_of(plan); i++)
+        if (n->places[plan->first + i].form == FORM_REFERENCE)
+            return true;
+    return false;
+}
+
 /* The most bytes that a row of PLAN may have. */
 static size_t row_bytes(const struct gcd_image_numbers *n, const struct image_plan *plan)
 {
     uint32_t alignment;
     size_t sum =
         value_form_bytes((enum value_form)plan->boxed.form, plan->boxed.element, &alignment);
-    for (uint32_t i = 0; i < plan->count; i++) {
+    for (uint32_t i = 0; i < places_of(plan); i++) {
         const struct image_place *p = &n->places[plan->first + i];
         sum += 1 + value_form_bytes((enum value_form)p->form, p->element, &alignment);
     }
@@ -67,12 +89,15 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     *ret = IMAGE_NO_ROWS;
-    if ((plan->count > 0 || boxed) && row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES) {
+    if ((places_of(plan) > 0 || boxed) && !is_of_numbers(c->numbers, plan) &&
+        row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES && plan->element_bytes <= VALUE_ROW_BYTES) {
         *ret = (uint32_t)c->rows->type_count;
         gcd_status st = value_rows_add_type(c->rows, table);
+        if (st == GCD_OK && plan->element_bytes > 0)
+            st = value_rows_set_stride(c->rows, plan->element_bytes);
         if (st == GCD_OK && boxed)
             st = add_column(c, &plan->boxed, true);
-        for (uint32_t i = 0; st == GCD_OK && i < plan->count; i++)
+        for (uint32_t i = 0; st == GCD_OK && i < places_of(plan); i++)
             st = add_column(c, &c->numbers->places[plan->first + i], false);
         if (st != GCD_OK)
             return st;
@@ -106,26 +131,51 @@ static bool read_cell(struct image_columns *c, uint64_t address, const struct im
     return true;
 }
 
-gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address)
+/* Adds the row at ADDRESS of an object or of an element. */
+static gcd_status add_row(struct image_columns *c, const struct image_plan *plan, uint32_t type,
+                          uint64_t address)
 {
     uint8_t bytes[VALUE_ROW_BYTES], *row;
-    uint32_t type;
-    const struct image_plan *plan = image_plan_of(c->numbers, address);
-    gcd_status st = plan != NULL ? type_of(c, table, plan, &type) : GCD_OK;
-    if (plan == NULL || st != GCD_OK || type == IMAGE_NO_ROWS)
-        return st;
     const struct value_type *t = &c->rows->types[type];
     const struct value_column *column = &c->rows->columns[t->first];
     memset(bytes, 0, t->row_bytes);
     bool all =
         plan->boxed.form == FORM_OTHER || read_cell(c, address, &plan->boxed, column++, bytes);
-    for (uint32_t i = 0; all && i < plan->count; i++)
+    for (uint32_t i = 0; all && i < places_of(plan); i++)
         all = read_cell(c, address, &c->numbers->places[plan->first + i], column++, bytes);
     c->unread += !all;
     if (!all)
         return GCD_OK;
-    st = value_rows_add(c->rows, type, address, &row);
+    gcd_status st = value_rows_add(c->rows, type, address, &row);
     if (st == GCD_OK && t->row_bytes > 0)
         memcpy(row, bytes, t->row_bytes);
     return st;
+}
+
+static gcd_status add_elements(struct image_columns *c, const struct image_plan *plan,
+                               uint32_t type, uint64_t address)
+{
+    struct gcd_image_elements all;
+    if (!gcd_image_elements(c->numbers, address, &all))
+        return GCD_OK;
+    if (all.count > VALUE_PLAIN_ELEMENTS && !image_columns_refer(c->numbers, plan))
+        all.count = VALUE_PLAIN_ELEMENTS;
+    for (uint64_t i = 0; i < all.count && value_rows_has_room(c->rows); i++) {
+        uint64_t unread = c->unread;
+        GCD_TRY(add_row(c, plan, type, address + VALUE_ELEMENTS_AT + i * plan->element_bytes));
+        if (c->unread > unread) /* the image lacks it, and likely those behind it */
+            break;
+    }
+    return GCD_OK;
+}
+
+gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address)
+{
+    uint32_t type;
+    const struct image_plan *plan = image_plan_of(c->numbers, address);
+    gcd_status st = plan != NULL ? type_of(c, table, plan, &type) : GCD_OK;
+    if (plan == NULL || st != GCD_OK || type == IMAGE_NO_ROWS)
+        return st;
+    return plan->element_fields > 0 ? add_elements(c, plan, type, address)
+                                    : add_row(c, plan, type, address);
 }

@@ -25,7 +25,10 @@ void image_columns_done(struct image_columns *c);
 #define IMAGE_NO_ROWS (GCD_IDMAP_NONE - 1)
 gcd_status image_columns_type(struct image_columns *c, uint64_t table,
                               const struct image_plan **ret_plan, uint32_t *ret);
-/* Adds the row of the object at ADDRESS, of a type with the method table TABLE, if its fields are
+/* Have the objects or elements of PLAN references? */
+bool image_columns_refer(const struct gcd_image_numbers *n, const struct image_plan *plan);
+/* Adds the row of the object at ADDRESS, or those of its elements, of a type with the method table
+ * TABLE, if its fields are
  * known.  GCD_E_NOMEM; GCD_E_LIMIT. */
 gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address);
 

@@ -531,7 +531,20 @@ static void make_plan(struct making *w, uint64_t table)
     }
 }
 
-/* Of an array whose elements are structs: what each of them has. */
+/* The place of an element of TYPE that is a value of its own; FORM_OTHER: it has parts. */
+static void set_whole_element(struct gcd_image_numbers *n, const struct clr_type *type,
+                              uint64_t table, struct image_place *p)
+{
+    struct gcd_metadata *m = image_modules_get(&n->arguments, type->module);
+    struct named_type of = { type->module, m, GCD_TOKEN_TYPE | type->token };
+    uint32_t element = m != NULL && image_is_core(m) ? image_primitive_element(name_of(n, &of)) : 0;
+    if (element != 0)
+        set_element(element, p);
+    else
+        set_table(n, table, 0, p);
+}
+
+/* Of an array whose elements are values: what each of them has. */
 static void make_elements(struct making *w, const struct clr_type *t)
 {
     struct clr *c = &w->n->image->clr;
@@ -543,8 +556,10 @@ static void make_elements(struct making *w, const struct clr_type *t)
              bytes = t->component_bytes;
     if (type == CLR_NONE || !clr_is_value_type(&c->types[type]))
         return;
-    set_table(w->n, t->element, 0, &p);
-    if (p.form == FORM_NUMBER && p.value_at == 0) /* also an enum */
+    const struct clr_type of = c->types[type]; /* more types may come */
+    set_whole_element(w->n, &of, t->element, &p);
+    if (p.form == FORM_NUMBER && p.of == 0 && p.element != 2 &&
+        value_number_bytes(p.element) < 4) /* bytes and characters may be a secret text */
         return;
     if (p.form != FORM_OTHER)
         add_place(w, &p, 0);
@@ -779,23 +794,39 @@ struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t add
     return f;
 }
 
+/* What the elements of the array at ADDRESS have, and how many there are; NULL = it is none. */
+static const struct image_plan *elements_of(struct gcd_image_numbers *n, uint64_t address,
+                                            uint64_t *ret_count)
+{
+    if (n->rows != NULL)
+        return recorded_elements_of(n, address, ret_count);
+    const struct image_plan *plan = image_plan_of(n, address);
+    if (plan == NULL || plan->element_fields == 0)
+        return NULL;
+    *ret_count = image_u32(n->image->clr.image, address + 8);
+    return plan;
+}
+
 bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
                         struct gcd_image_elements *ret)
 {
-    const struct image_plan *plan = n->rows == NULL ? image_plan_of(n, address) : NULL;
-    if (plan == NULL || plan->element_fields == 0)
+    const struct image_plan *plan = elements_of(n, address, &ret->count);
+    if (plan == NULL)
         return false;
-    ret->count = image_u32(n->image->clr.image, address + 8);
+    const struct image_place *first = &n->places[plan->first];
     ret->fields = plan->element_fields;
+    ret->bytes = plan->element_bytes;
+    ret->numbers = ret->fields == 1 && first->form == FORM_NUMBER && first->name[0] == '\0';
     return true;
 }
 
 struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,
                                          uint64_t index, uint32_t i)
 {
-    const struct image_plan *plan = n->rows == NULL ? image_plan_of(n, address) : NULL;
+    uint64_t count;
+    const struct image_plan *plan = elements_of(n, address, &count);
     struct gcd_image_field f = { .name = "" };
-    if (plan == NULL || i >= plan->element_fields)
+    if (plan == NULL || i >= plan->element_fields || index >= count)
         return f;
     const struct image_place *p = &n->places[plan->first + i];
     f.name = p->name;

@@ -39,6 +39,8 @@ struct gcd_image_numbers {
     uint64_t row_address;          /* the object that was asked for last, */
     const uint8_t *row;            /* and its row; NULL = it has none */
     uint32_t row_type;
+    uint64_t elements_of, elements; /* the array whose elements were counted, and how many it has */
+    uint32_t element_type;
     const char *field;        /* NULL: all */
     struct gcd_idmap by_type; /* method table -> a plan */
     struct image_plan *plans; /* [plan_count] */
@@ -93,6 +95,9 @@ uint32_t image_primitive_element(const char *name);
 gcd_status recorded_numbers_open(struct gcd_image_numbers *n);
 const struct image_plan *recorded_plan_of_table(const struct gcd_image_numbers *n, uint64_t table);
 const struct image_plan *recorded_plan_of(struct gcd_image_numbers *n, uint64_t address);
+/* What the elements of the array at ADDRESS have, and how many there are; NULL = none. */
+const struct image_plan *recorded_elements_of(struct gcd_image_numbers *n, uint64_t address,
+                                              uint64_t *ret_count);
 /* [image_read_place] */
 bool recorded_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,
                          uint8_t ret[16], bool *ret_has_value);

@@ -81,14 +81,15 @@ static gcd_status begin(struct gcd_value_source *s, struct value_rows *rows, con
 }
 
 /* Where the value of a column lies. */
-static struct value_cell cell_of(const struct image_place *from, struct value_shape *shape)
+static struct value_cell cell_of(const struct image_place *from, uint32_t stride,
+                                 struct value_shape *shape)
 {
     uint32_t alignment, bytes = image_place_bytes(from, &alignment);
     struct value_cell cell = { .offset = from->offset + from->value_at };
     if (bytes == 0)
         return cell;
     cell.flag = from->value_at != 0 ? from->offset : 0;
-    cell.wide = from->value_at != 0 || bytes > 8 || cell.offset % bytes != 0;
+    cell.wide = from->value_at != 0 || bytes > 8 || cell.offset % bytes != 0 || stride % bytes != 0;
     shape->wide = shape->wide || cell.wide;
     if (cell.offset + bytes > shape->bytes)
         shape->bytes = cell.offset + bytes;
@@ -105,9 +106,11 @@ static gcd_status set_cells(struct process_types *p, const struct image_plan *pl
     p->source.cells = p->cells;
     struct value_cell *to = &p->cells[rows->types[type].first];
     if (plan->boxed.form != FORM_OTHER)
-        *to++ = cell_of(&plan->boxed, shape);
-    for (uint32_t i = 0; i < plan->count; i++)
-        *to++ = cell_of(&p->numbers->places[plan->first + i], shape);
+        *to++ = cell_of(&plan->boxed, 0, shape);
+    for (uint32_t i = 0; i < plan->count + plan->element_fields; i++)
+        *to++ = cell_of(&p->numbers->places[plan->first + i], plan->element_bytes, shape);
+    shape->stride = plan->element_bytes;
+    shape->most = image_columns_refer(p->numbers, plan) ? UINT32_MAX : VALUE_PLAIN_ELEMENTS;
     return GCD_OK;
 }
 

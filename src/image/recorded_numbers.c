@@ -46,13 +46,17 @@ static void open_column(struct gcd_image_numbers *n, struct image_plan *plan,
         return;
     }
     size_t length = n->field != NULL ? strlen(n->field) : 0;
-    if (length > 0 && plan->wanted == CLR_NONE && strncmp(c->name, n->field, length) == 0 &&
+    if (length > 0 && plan->element_bytes == 0 && plan->wanted == CLR_NONE &&
+        strncmp(c->name, n->field, length) == 0 &&
         (c->name[length] == '\0' || c->name[length] == '.')) {
         plan->wanted = (uint32_t)n->place_count; /* it hides those of the base classes */
         plan->wanted_parts = c->name[length] == '.';
     }
     n->places[n->place_count++] = p;
-    plan->count++;
+    if (plan->element_bytes > 0)
+        plan->element_fields++;
+    else
+        plan->count++;
 }
 
 gcd_status recorded_numbers_open(struct gcd_image_numbers *n)
@@ -70,7 +74,9 @@ gcd_status recorded_numbers_open(struct gcd_image_numbers *n)
     for (; n->plan_count < r->type_count; n->plan_count++) {
         const struct value_type *t = &r->types[n->plan_count];
         struct image_plan *plan = &n->plans[n->plan_count];
-        *plan = (struct image_plan){ .first = (uint32_t)n->place_count, .wanted = CLR_NONE };
+        *plan = (struct image_plan){ .first = (uint32_t)n->place_count,
+                                     .wanted = CLR_NONE,
+                                     .element_bytes = t->stride };
         for (uint32_t i = 0; i < t->count; i++)
             open_column(n, plan, &r->columns[t->first + i]);
         if (!gcd_idmap_put(&n->by_type, t->id, (uint32_t)n->plan_count))
@@ -103,6 +109,18 @@ const struct image_plan *recorded_plan_of_table(const struct gcd_image_numbers *
 const struct image_plan *recorded_plan_of(struct gcd_image_numbers *n, uint64_t address)
 {
     return find_row(n, address) ? &n->plans[n->row_type] : NULL;
+}
+
+/* They are counted once for one array after the other. */
+const struct image_plan *recorded_elements_of(struct gcd_image_numbers *n, uint64_t address,
+                                              uint64_t *ret_count)
+{
+    if (n->elements_of != address || address == 0) {
+        n->elements = value_rows_elements(n->rows, address, &n->element_type);
+        n->elements_of = address;
+    }
+    *ret_count = n->elements;
+    return n->elements > 0 ? &n->plans[n->element_type] : NULL;
 }
 
 bool recorded_read_place(struct gcd_image_numbers *n, uint64_t address, const struct image_place *p,

@@ -57,7 +57,7 @@ static gcd_status keep_numbers(struct gcd_dump *d, struct gcd_image_numbers *num
     image_columns_done(&c);
     if (st != GCD_OK)
         return st;
-    d->summary.values.numbers = d->values->rows->object_count;
+    d->summary.values.numbers = d->values->rows->object_count - d->values->rows->element_count;
     d->summary.values.unread += c.unread;
     return GCD_OK;
 }

@@ -326,6 +326,17 @@ gcd_status gcd_session_keys(struct gcd_session *s, const struct gcd_context *cal
     return st;
 }
 
+gcd_status session_collection_keys(struct gcd_session *s, uint32_t node, gcd_key_fn take, void *ctx,
+                                   struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), NULL, err));
+    GCD_TRY(need(s, PART_BIT(PART_FIELDS), NULL, err));
+    (void)pthread_mutex_lock(&s->describing);
+    gcd_status st = gcd_collection_keys(s->collections, s->fields, node, take, ctx, err);
+    (void)pthread_mutex_unlock(&s->describing);
+    return st;
+}
+
 gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call,
                                  struct gcd_fold_step *steps, size_t n, struct gcd_error *err)
 {

@@ -84,6 +84,17 @@ struct gcd_context session_context(const struct gcd_session *s, const struct gcd
 GCD_MUST_CHECK gcd_status session_numbers(struct gcd_session *s, struct gcd_image_numbers **ret,
                                           struct gcd_error *err);
 
+/* [gcd_collection_keys] One thread at a time. */
+GCD_MUST_CHECK gcd_status session_collection_keys(struct gcd_session *s, uint32_t node,
+                                                  gcd_key_fn take, void *ctx,
+                                                  struct gcd_error *err);
+
+/* inline_keys.c: the key of E, which is no string; KEY: its object, if it is known to be one. *RET,
+ * BUF and the result as those of gcd_session_key. */
+const char *session_other_key(struct gcd_session *s, const struct gcd_fields *f,
+                              const struct gcd_session_entry *e, uint32_t key, struct gcd_text *ret,
+                              char buf[GCD_QUOTED_BYTES]);
+
 /* parts.c: new suspects with these thresholds. */
 GCD_MUST_CHECK gcd_status session_suspects(struct gcd_session *s, const struct gcd_context *c,
                                            double share, uint64_t min_bytes,

@@ -7,11 +7,15 @@
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/text/quoted.h>
 
+#include "base/error.h"
+#include "base/ovf.h"
 #include "session/session.h"
 
 /* Characters of a key in a line for people; beginnings in a sentence. */
 #define KEY_CHARACTERS 40u
 #define GROUPS_SAID    5u
+/* A key with so large a part of the bytes is told. */
+#define LARGE_PART 4u
 
 /* ---- one key ---- */
 
@@ -41,11 +45,13 @@ const char *gcd_session_key(struct gcd_session *s, const struct gcd_session_entr
 {
     const struct gcd_fields *fields;
     *ret = (struct gcd_text){ .utf8 = NULL };
-    if (s->values.values == NULL || e->entry == GCD_NODE_NONE || e->value == GCD_NODE_NONE ||
+    if (s->values.show == GCD_SHOW_EQUAL || e->entry == GCD_NODE_NONE ||
+        e->value == GCD_NODE_NONE || gcd_graph_notes(s->graph)->addresses_made_up ||
         gcd_session_fields(s, NULL, &fields, NULL) != GCD_OK)
         return NULL;
-    return gcd_session_text(s, gcd_key_of(s->graph, fields, e->collection, e->entry, e->value), ret,
-                            buf);
+    uint32_t key = gcd_key_of(s->graph, fields, e->collection, e->entry, e->value);
+    const char *shown = gcd_session_text(s, key, ret, buf);
+    return shown != NULL ? shown : session_other_key(s, fields, e, key, ret, buf);
 }
 
 bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_session_entry *ret)
@@ -145,6 +151,90 @@ static void say_groups(struct sentence *to, const struct gcd_keys *k)
         say(to, ".");
 }
 
+/* The entries of a collection whose keys are no texts. */
+struct other_keys {
+    struct gcd_session *s;
+    const struct gcd_fields *fields;
+    const struct gcd_dominators *dominators;
+    uint32_t node;
+    uint64_t count, bytes, most; /* BYTES below them, of which one has MOST */
+    struct gcd_session_entry largest;
+    uint64_t wanted[GCD_KEY_EXAMPLES]; /* numbers of entries */
+    struct gcd_session_entry examples[GCD_KEY_EXAMPLES];
+};
+
+static uint64_t retained_below(const struct other_keys *k, uint32_t holder, uint32_t node)
+{
+    return gcd_dominators_parent(k->dominators, node) == holder
+               ? gcd_dominators_retained(k->dominators, node)
+               : 0;
+}
+
+/* [gcd_key_fn] */
+static gcd_status take_other(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *err)
+{
+    struct other_keys *k = ctx;
+    struct gcd_session_entry e = { k->node, pair->value_holder, pair->value };
+    (void)err;
+    if (pair->value == GCD_NODE_NONE)
+        return GCD_OK;
+    for (size_t i = 0; i < GCD_KEY_EXAMPLES; i++)
+        if (k->wanted[i] == k->count)
+            k->examples[i] = e;
+    uint64_t bytes = retained_below(k, pair->value_holder, pair->value);
+    k->count++;
+    gcd_add_saturating(&k->bytes, bytes);
+    if (bytes > k->most) {
+        k->most = bytes;
+        k->largest = e;
+    }
+    return GCD_OK;
+}
+
+/* "3,000 keys, such as 17, 4711, 9000. 4711 has 61 % of their bytes." */
+static void say_other_keys(struct sentence *to, struct other_keys *k)
+{
+    char shown[GCD_QUOTED_BYTES];
+    struct gcd_text text;
+    uint64_t said = k->count < GCD_KEY_EXAMPLES ? k->count : GCD_KEY_EXAMPLES;
+    for (size_t i = 0; i < said; i++) {
+        if (gcd_session_key(k->s, &k->examples[i], &text, shown) == NULL) {
+            to->to[to->n = 0] = '\0';
+            return;
+        }
+        if (i == 0)
+            say(to, "%s key%s%s", GCD_DIGITS(k->count), gcd_plural(k->count),
+                said == k->count ? ": " : ", such as ");
+        say(to, "%s%s", i > 0 ? ", " : "", shown);
+    }
+    say(to, "%s", said > 0 ? "." : "");
+    if (k->count > 1 && k->most * LARGE_PART >= k->bytes && k->most > 0 &&
+        gcd_session_key(k->s, &k->largest, &text, shown) != NULL)
+        say(to, " %s has %.0f %% of their bytes.", shown,
+            100.0 * (double)k->most / (double)k->bytes);
+}
+
+static gcd_status find_other_keys(struct gcd_session *s, uint32_t node, struct sentence *to,
+                                  struct gcd_error *err)
+{
+    struct other_keys k = { .s = s, .node = node };
+    struct gcd_image_numbers *numbers;
+    GCD_TRY(gcd_session_numbers(s, &numbers, err));
+    if (numbers == NULL)
+        return GCD_END;
+    GCD_TRY(gcd_session_fields(s, NULL, &k.fields, err));
+    GCD_TRY(gcd_session_dominators(s, NULL, &k.dominators, err));
+    GCD_TRY(session_collection_keys(s, node, take_other, &k, err));
+    if (k.count == 0)
+        return GCD_END;
+    for (size_t i = 0; i < GCD_KEY_EXAMPLES; i++) /* the first, one in the middle, the last */
+        k.wanted[i] = k.count > GCD_KEY_EXAMPLES ? i * (k.count - 1) / (GCD_KEY_EXAMPLES - 1) : i;
+    k.count = k.bytes = k.most = 0;
+    GCD_TRY(session_collection_keys(s, node, take_other, &k, err));
+    say_other_keys(to, &k);
+    return GCD_END;
+}
+
 gcd_status gcd_session_suspect_keys(struct gcd_session *session, const struct gcd_suspect *s,
                                     struct gcd_keys **ret, char buf[GCD_KEYS_BYTES],
                                     struct gcd_error *err)
@@ -165,6 +255,8 @@ gcd_status gcd_session_suspect_keys(struct gcd_session *session, const struct gc
     uint32_t node = gcd_session_suspect_collection(session, s);
     gcd_status st =
         node != GCD_NODE_NONE ? gcd_session_keys(session, NULL, node, &k, err) : GCD_END;
+    if (st == GCD_END && node != GCD_NODE_NONE)
+        st = find_other_keys(session, node, &to, err);
     if (st == GCD_OK)
         st = gcd_session_collection(session, NULL, node, &it, err);
     if (st == GCD_OK) {

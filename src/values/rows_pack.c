@@ -88,6 +88,10 @@ static bool put_type(struct rows_writing *w, struct gcd_put *to)
         return false;
     put_byte(to, ROWS_TYPE);
     gcd_put_varuint(to, t->id);
+    if (t->stride > 0) {
+        put_byte(to, ROWS_ELEMENTS);
+        gcd_put_varuint(to, t->stride);
+    }
     w->next_column = t->first;
     w->step = ROWS_COLUMN;
     return true;
@@ -207,6 +211,12 @@ static gcd_status read_type(struct value_rows *r, struct gcd_cur *c)
     return c->err != GCD_OK ? c->err : value_rows_add_type(r, id);
 }
 
+static gcd_status read_elements(struct value_rows *r, struct gcd_cur *c)
+{
+    uint32_t stride = gcd_cur_varuint32(c);
+    return c->err != GCD_OK ? c->err : value_rows_set_stride(r, stride);
+}
+
 static gcd_status read_column(struct value_rows *r, struct gcd_cur *c)
 {
     struct value_column column = { .form = gcd_cur_u8(c) };
@@ -272,13 +282,13 @@ gcd_status rows_read(struct value_rows *r, const uint8_t *p, size_t n)
 {
     static gcd_status (*const readers[])(struct value_rows *, struct gcd_cur *) = {
         [ROWS_ENUM] = read_enum,     [ROWS_LITERAL] = read_literal, [ROWS_TYPE] = read_type,
-        [ROWS_COLUMN] = read_column, [ROWS_ROWS] = read_rows,
+        [ROWS_COLUMN] = read_column, [ROWS_ROWS] = read_rows,       [ROWS_ELEMENTS] = read_elements,
     };
     struct gcd_cur c = gcd_cur_make(p, n, 0);
     gcd_status st = GCD_OK;
     while (st == GCD_OK && gcd_cur_left(&c) > 0) {
         uint8_t kind = gcd_cur_u8(&c);
-        st = kind >= ROWS_ENUM && kind <= ROWS_ROWS ? readers[kind](r, &c) : GCD_E_FORMAT;
+        st = kind >= ROWS_ENUM && kind <= ROWS_ELEMENTS ? readers[kind](r, &c) : GCD_E_FORMAT;
     }
     return st;
 }

@@ -141,6 +141,15 @@ gcd_status value_rows_add_column(struct value_rows *r, const struct value_column
     return GCD_OK;
 }
 
+gcd_status value_rows_set_stride(struct value_rows *r, uint32_t stride)
+{
+    if (r->type_count == 0 || r->types[r->type_count - 1].count > 0 || stride == 0 ||
+        stride > VALUE_ROW_BYTES)
+        return GCD_E_FORMAT;
+    r->types[r->type_count - 1].stride = stride;
+    return GCD_OK;
+}
+
 gcd_status value_rows_add(struct value_rows *r, uint32_t type, uint64_t address, uint8_t **ret)
 {
     if (type >= r->type_count)
@@ -154,6 +163,7 @@ gcd_status value_rows_add(struct value_rows *r, uint32_t type, uint64_t address,
         !reserve(r, &r->objects, &r->object_cap, r->object_count, sizeof *r->objects))
         return GCD_E_NOMEM;
     r->bytes += bytes;
+    r->element_count += t->stride > 0;
     r->objects[r->object_count++] = (struct value_object){ address, type, t->row_count++ };
     *ret = t->row_bytes > 0 ? t->rows + before : NULL;
     return GCD_OK;
@@ -170,6 +180,7 @@ void value_rows_keep(struct value_rows *r, bool (*keep)(void *ctx, size_t i), vo
         struct value_type *t = &r->types[o.type];
         if (!keep(ctx, i)) {
             r->bytes -= t->row_bytes + sizeof o;
+            r->element_count -= t->stride > 0;
             continue;
         }
         if (t->row_bytes > 0 && o.row != t->row_count)
@@ -189,6 +200,22 @@ gcd_status value_rows_sort(struct value_rows *r)
     return sorted || gcd_sort_by_u64(r->alloc, r->objects, r->object_count, sizeof *r->objects)
                ? GCD_OK
                : GCD_E_NOMEM;
+}
+
+uint64_t value_rows_elements(const struct value_rows *r, uint64_t address, uint32_t *ret_type)
+{
+    size_t n = gcd_count_up_to(r->objects, r->object_count, sizeof *r->objects,
+                               address + VALUE_ELEMENTS_AT);
+    const struct value_object *o = n > 0 ? &r->objects[n - 1] : NULL;
+    uint64_t count = 0;
+    if (o == NULL || o->address != address + VALUE_ELEMENTS_AT || r->types[o->type].stride == 0)
+        return 0;
+    *ret_type = o->type;
+    do
+        count++;
+    while (n - 1 + count < r->object_count && o[count].type == o->type &&
+           o[count].address - o->address == count * r->types[o->type].stride);
+    return count;
 }
 
 const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uint32_t *ret_type)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/image_numbers.h>
 
 #include "base/idmap.h"
 #include "base/text.h"
@@ -56,7 +57,9 @@ struct value_type {
     uint64_t id;           /* method table */
     uint32_t first, count; /* columns */
     uint32_t row_bytes, row_count;
-    uint8_t *rows; /* [row_count] of row_bytes, in the order in which they came */
+    uint32_t stride; /* 0, or ID is of an array of structs whose elements are so many bytes: each
+                        has a row, with its own address */
+    uint8_t *rows;   /* [row_count] of row_bytes, in the order in which they came */
     size_t room;
 };
 struct value_literal {
@@ -84,7 +87,13 @@ struct value_rows {
     struct value_object *objects; /* by address after value_rows_sort */
     size_t type_count, type_cap, column_count, column_cap, enum_count, enum_cap;
     size_t literal_count, literal_cap, object_count, object_cap;
+    size_t element_count; /* of the objects: elements of arrays */
 };
+/* Behind its method table and its length. */
+#define VALUE_ELEMENTS_AT 16u
+/* Elements that are kept of an array whose elements have no references, so that they are no keys of
+ * objects. */
+#define VALUE_PLAIN_ELEMENTS GCD_ELEMENTS_LISTED
 
 /* ALLOC outlives R; at most MOST bytes of rows and plans. */
 void value_rows_init(struct value_rows *r, const struct gcd_alloc *alloc, uint64_t most);
@@ -99,6 +108,13 @@ gcd_status value_rows_add_literal(struct value_rows *r, uint64_t value, const ch
 gcd_status value_rows_add_type(struct value_rows *r, uint64_t id);
 gcd_status value_rows_add_column(struct value_rows *r, const struct value_column *like,
                                  const char *name, size_t n);
+/* The last type, which has no columns yet, is an array. */
+gcd_status value_rows_set_stride(struct value_rows *r, uint32_t stride);
+/* May more elements come?  They leave room for objects. */
+static inline bool value_rows_has_room(const struct value_rows *r)
+{
+    return r->bytes < r->most / 2;
+}
 /* Room for a row of type number TYPE, for the object at ADDRESS; the caller fills it in. */
 gcd_status value_rows_add(struct value_rows *r, uint32_t type, uint64_t address, uint8_t **ret);
 /* Keeps the objects for whose numbers KEEP says so, as long as they are in the order in which they
@@ -115,6 +131,9 @@ static inline const uint8_t *value_rows_of(const struct value_rows *r, const str
 }
 /* The row of the object at ADDRESS; NULL = there is none. */
 const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uint32_t *ret_type);
+/* The elements of the array at ADDRESS that have rows, from the first on; 0 = none, or it is no
+ * array of structs. */
+uint64_t value_rows_elements(const struct value_rows *r, uint64_t address, uint32_t *ret_type);
 
 /* ---- rows_pack.c ---- */
 
@@ -123,6 +142,7 @@ const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uin
  * ROWS_ENUM     CorElementType u8, flags u8
  * ROWS_LITERAL  of the enum before it: value, bytes of the name, the name
  * ROWS_TYPE     id
+ * ROWS_ELEMENTS the type before it is an array: bytes of an element
  * ROWS_COLUMN   of the type before it: form u8, CorElementType u8, flags u8, number of its enum + 1
  *               or 0, bytes of the name, the name
  * ROWS_ROWS     number of the type, count, for each object its address as the difference to the one
@@ -130,7 +150,7 @@ const uint8_t *value_rows_find(const struct value_rows *r, uint64_t address, uin
  *               reference is the difference to the address of its object, null is 1
  * Other numbers have seven bits a byte.
  */
-enum { ROWS_ENUM = 1, ROWS_LITERAL, ROWS_TYPE, ROWS_COLUMN, ROWS_ROWS };
+enum { ROWS_ENUM = 1, ROWS_LITERAL, ROWS_TYPE, ROWS_COLUMN, ROWS_ROWS, ROWS_ELEMENTS };
 
 struct gcd_put;
 struct rows_writing {

@@ -18,10 +18,12 @@ struct value_cell {
 
 /* What the objects with one method table have. */
 struct value_shape {
-    uint32_t type;  /* of the rows; VALUE_NO_TYPE: nothing is read */
-    uint32_t bytes; /* up to the end of the last value; at least VALUE_HEAD_BYTES */
-    bool wide;      /* a cell is */
-    bool unknown;   /* nothing is read: what there is, is not known */
+    uint32_t type;   /* of the rows; VALUE_NO_TYPE: nothing is read */
+    uint32_t bytes;  /* up to the end of the last value; at least VALUE_HEAD_BYTES */
+    bool wide;       /* a cell is */
+    uint32_t stride; /* of an array: bytes of an element, to which the cells belong; else 0, */
+    uint32_t most;   /* and how many of them are read */
+    bool unknown;    /* nothing is read: what there is, is not known */
 };
 #define VALUE_NO_TYPE    UINT32_MAX
 #define VALUE_HEAD_BYTES 8u /* of an object: its method table */

@@ -10,7 +10,7 @@
 #define DEFAULT_AMOUNT (UINT64_C(1) << 30)
 /* Characters are found by a number of 32 bits. */
 #define MOST_AMOUNT ((uint64_t)UINT32_MAX / 2 * VALUES_GRAIN)
-#define MOST_TEXTS  (UINT32_MAX - 1)
+#define MOST_TEXTS  (UINT32_MAX / 2 - 1) /* 1 + its number has 31 bits */
 
 gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
                       const struct gcd_values_options *options, struct gcd_values **ret,
@@ -41,9 +41,7 @@ gcd_status values_new(const struct gcd_alloc *alloc, const struct gcd_limits *li
 static void free_table(struct gcd_values *v)
 {
     gcd_mem_free(&v->alloc, v->table, v->table_size * sizeof *v->table);
-    gcd_mem_free(&v->alloc, v->tags, v->table_size);
     v->table = NULL;
-    v->tags = NULL;
     v->table_size = 0;
 }
 
@@ -89,10 +87,10 @@ static size_t place_of(const struct gcd_values *v, uint64_t mix)
     return (size_t)((mix & UINT32_MAX) * v->table_size >> 32);
 }
 
-/* What of the hash is beside the table, so that few texts are looked at in vain; not 0. */
-static uint8_t tag_of(uint64_t mix)
+/* What of the hash is beside the number of a text, so that few texts are looked at in vain. */
+static uint32_t tag_of(const struct gcd_values *v, uint64_t mix)
 {
-    return (uint8_t)(mix >> 32 | 1);
+    return (uint32_t)(mix >> 32) & ~((UINT32_C(1) << v->number_bits) - 1);
 }
 
 static size_t next_place(const struct gcd_values *v, size_t i)
@@ -104,10 +102,9 @@ static void put_in_table(struct gcd_values *v, uint32_t text)
 {
     uint64_t mix = mixed(v, text_at(v, text)->hash);
     size_t i = place_of(v, mix);
-    while (v->tags[i] != 0)
+    while (v->table[i] != 0)
         i = next_place(v, i);
-    v->tags[i] = tag_of(mix);
-    v->table[i] = text;
+    v->table[i] = tag_of(v, mix) | (text + 1);
 }
 
 #define HUGE_BYTES ((uintptr_t)2 << 20)
@@ -129,19 +126,15 @@ static void ask_for_huge_pages(const void *p, size_t n)
 /* A table of SIZE places. */
 static bool make_table(struct gcd_values *v, size_t size)
 {
-    uint32_t *table = gcd_mem_new_uncleared(&v->alloc, size, sizeof *table);
-    uint8_t *tags = gcd_mem_new_array(&v->alloc, size, sizeof *tags);
-    if (table == NULL || tags == NULL) {
-        gcd_mem_free(&v->alloc, table, size * sizeof *table);
-        gcd_mem_free(&v->alloc, tags, size);
+    uint32_t *table = gcd_mem_new_array(&v->alloc, size, sizeof *table);
+    if (table == NULL)
         return false;
-    }
     ask_for_huge_pages(table, size * sizeof *table);
-    ask_for_huge_pages(tags, size);
     free_table(v);
     v->table = table;
-    v->tags = tags;
     v->table_size = size;
+    for (v->number_bits = 1; v->number_bits < 31 && size >> v->number_bits != 0;)
+        v->number_bits++;
     for (uint32_t i = 0; i < v->text_count; i++)
         put_in_table(v, i);
     return true;
@@ -183,9 +176,7 @@ void values_fetch(const struct gcd_values *v, uint64_t hash)
 {
     if (v->table_size == 0)
         return;
-    size_t i = place_of(v, mixed(v, hash));
-    __builtin_prefetch(&v->tags[i]);
-    __builtin_prefetch(&v->table[i]);
+    __builtin_prefetch(&v->table[place_of(v, mixed(v, hash))]);
 }
 
 static uint32_t find_text(const struct gcd_values *v, const struct values_content *c)
@@ -193,10 +184,10 @@ static uint32_t find_text(const struct gcd_values *v, const struct values_conten
     if (v->table_size == 0)
         return GCD_TEXT_NONE;
     uint64_t mix = mixed(v, c->hash);
-    uint8_t tag = tag_of(mix);
-    for (size_t i = place_of(v, mix); v->tags[i] != 0; i = next_place(v, i))
-        if (v->tags[i] == tag && is_text(v, text_at(v, v->table[i]), c))
-            return v->table[i];
+    uint32_t tag = tag_of(v, mix), numbers = (UINT32_C(1) << v->number_bits) - 1, slot;
+    for (size_t i = place_of(v, mix); (slot = v->table[i]) != 0; i = next_place(v, i))
+        if ((slot & ~numbers) == tag && is_text(v, text_at(v, (slot & numbers) - 1), c))
+            return (slot & numbers) - 1;
     return GCD_TEXT_NONE;
 }
 
@@ -373,6 +364,5 @@ const struct gcd_values_facts *gcd_values_facts(const struct gcd_values *v)
 uint64_t gcd_values_bytes(const struct gcd_values *v)
 {
     return sizeof *v + v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
-           v->table_size * (sizeof *v->table + sizeof *v->tags) +
-           v->object_cap * sizeof *v->objects + v->rows->bytes;
+           v->table_size * sizeof *v->table + v->object_cap * sizeof *v->objects + v->rows->bytes;
 }

@@ -67,9 +67,10 @@ struct gcd_values {
     size_t chunk_used;        /* of the last */
     uint64_t characters_most; /* bytes of characters, */
     uint64_t characters;      /* so far */
-    uint32_t *table;          /* [table_size] numbers of texts */
-    uint8_t *tags;            /* [table_size] of their hashes, 0 = empty */
+    uint32_t *table;          /* [table_size] 1 + number of a text in the lowest NUMBER_BITS, and
+                                 above that a part of its hash; 0 = empty */
     size_t table_size;        /* 0: no more texts come */
+    unsigned number_bits;
     uint64_t seed;
     struct values_object *objects; /* by address after values_sort */
     size_t object_count, object_cap;

@@ -22,8 +22,11 @@
 #define STRING_TEXT   12u
 #define STRING_LENGTH 8u
 /* In the flags of a method table: objects have components, and how large they are. */
-#define HAS_COMPONENTS  UINT32_C(0x80000000)
-#define COMPONENT_BYTES 0xffffu
+#define HAS_COMPONENTS   UINT32_C(0x80000000)
+#define COMPONENT_BYTES  0xffffu
+#define COMPONENTS_PLAIN 4u
+
+#define ARRAY_BASE 24u /* size of an empty array */
 
 #define FROZEN 3u /* a generation that no collection touches */
 #define OLDEST 2u
@@ -53,11 +56,15 @@ struct watched_object {
     uint8_t generation;
     bool row;  /* its fields are read */
     bool wide; /* it is read twice */
+    /* of an array, or of a piece of one: the elements that are read, and bytes before them */
+    uint32_t elements, before;
+    bool last; /* they are its last ones */
 };
 /* What is read of the objects of a type that has no texts. */
 struct watched_kind {
     uint64_t table;
     uint32_t row, map; /* its numbers there; WATCHED_NO_ROWS, WATCHED_NO_MAPS */
+    bool array;        /* of what may be structs */
 };
 #define WATCHED_NO_ROWS UINT32_MAX
 
@@ -71,7 +78,8 @@ struct gcd_values_watch {
     uint64_t string_type; /* 0 = none yet */
     /* the walk: its objects in the order of their events, each with its address as the difference
      * to the one before, and length * 2 of a string, or kind * 2 + 1; if null maps are wanted, then
-     * its references, 0 if it wants no map, else its size; numbers have seven bits a byte */
+     * its references, 0 if it wants no map; the size of an array of that kind, and of what wants a
+     * map; numbers have seven bits a byte */
     uint8_t *list;
     size_t list_bytes, list_cap;
     uint64_t last, strings, nodes;
@@ -121,7 +129,14 @@ static gcd_status add_kind(struct gcd_values_watch *w, const struct watched_kind
     return GCD_OK;
 }
 
-/* What objects of a type are, by its method table.  Arrays have no fields. */
+/* May objects with these flags have fields, or elements that do?  Those of small ones are numbers.
+ */
+static bool may_have_rows(uint32_t flags)
+{
+    return (flags & HAS_COMPONENTS) == 0 || (flags & COMPONENT_BYTES) > COMPONENTS_PLAIN;
+}
+
+/* What objects of a type are, by its method table. */
 static gcd_status look_at_type(struct gcd_values_watch *w, uint64_t type, uint32_t *ret,
                                struct gcd_error *err)
 {
@@ -136,7 +151,8 @@ static gcd_status look_at_type(struct gcd_values_watch *w, uint64_t type, uint32
         w->string_type = type;
     } else if (there) {
         struct watched_kind kind = { .table = type, .row = WATCHED_NO_ROWS };
-        if (w->rows.source != NULL && (flags & HAS_COMPONENTS) == 0)
+        kind.array = (flags & HAS_COMPONENTS) != 0;
+        if (w->rows.source != NULL && may_have_rows(flags))
             GCD_TRY(watched_rows_add_type(&w->rows, type, &kind.row, err));
         GCD_TRY(watched_maps_type(&w->maps, type, gcd_le64(head), &kind.map, err));
         GCD_TRY(add_kind(w, &kind, ret, err));
@@ -167,11 +183,10 @@ static gcd_status add_object(struct gcd_values_watch *w, const struct gcd_clr_no
     struct gcd_put p = gcd_put_make(w->list + w->list_bytes, MOST);
     gcd_put_varuint(&p, node->address - w->last);
     gcd_put_varuint(&p, string ? (node->size - STRING_BASE) / 2 * 2 : (uint64_t)type * 2 + 1);
-    if (!string && w->maps.maps != NULL) {
+    if (!string && w->maps.maps != NULL)
         gcd_put_varuint(&p, edges);
-        if (edges > 0)
-            gcd_put_varuint(&p, node->size);
-    }
+    if (edges > 0 || (!string && w->kinds[type].array))
+        gcd_put_varuint(&p, node->size);
     w->list_bytes += gcd_put_bytes_done(&p);
     w->last = node->address;
     w->strings += string;
@@ -456,6 +471,28 @@ static gcd_status add_value(struct gcd_values_watch *w, const struct watched_obj
 /* Hashes in this number are computed before the first is looked up. */
 #define GROUP ((size_t)32)
 
+/* The elements of O, an array or a piece of one. */
+static gcd_status take_elements(struct gcd_values_watch *w, const struct watched_object *o,
+                                size_t off, struct gcd_error *err)
+{
+    const struct watched_kind *kind = &w->kinds[o->kind];
+    uint32_t stride = w->rows.types[kind->row].shape.stride;
+    bool there = o->before == 0 || (gcd_le64(w->buffer + off) & ~UINT64_C(7)) == kind->table;
+    w->rows.changed += !there;
+    w->rows.arrays += there && o->last;
+    for (uint32_t i = 0; i < o->elements && there && value_rows_has_room(w->rows.rows); i++) {
+        size_t at = o->before + (size_t)i * stride;
+        struct watched_copy copy = { .address = o->address + at,
+                                     .number = kind->row,
+                                     .batch = (uint32_t)w->batch_count,
+                                     .object = w->buffer + off + at,
+                                     .again = w->again + off + at,
+                                     .element = true };
+        GCD_TRY(watched_rows_take(&w->rows, &copy, err));
+    }
+    return GCD_OK;
+}
+
 /* The object O, whose bytes are in the buffer from OFF on. */
 static gcd_status take_row(struct gcd_values_watch *w, const struct watched_object *o, size_t off,
                            struct gcd_error *err)
@@ -466,7 +503,10 @@ static gcd_status take_row(struct gcd_values_watch *w, const struct watched_obje
                                  .object = w->buffer + off,
                                  .again = w->again + off };
     bool all = !o->wide || (w->again_from <= off && off + o->bytes <= w->again_to);
-    return all ? watched_rows_take(&w->rows, &copy, err) : GCD_OK;
+    if (!all)
+        return GCD_OK;
+    return w->kinds[o->kind].array ? take_elements(w, o, off, err)
+                                   : watched_rows_take(&w->rows, &copy, err);
 }
 
 static struct watched_map_object map_object(const struct gcd_values_watch *w,
@@ -673,6 +713,16 @@ static gcd_status find_row(struct gcd_values_watch *w, struct watched_object *o,
     if (shape->type == VALUE_NO_TYPE || shape->bytes > READ_BYTES)
         return GCD_OK;
     o->row = true;
+    if (shape->stride > 0) {
+        uint64_t n = o->size > ARRAY_BASE ? (o->size - ARRAY_BASE) / shape->stride : 0;
+        o->elements = (uint32_t)(n < shape->most ? n : shape->most);
+        o->before = VALUE_ELEMENTS_AT;
+        o->last = true;
+        n = VALUE_ELEMENTS_AT + (uint64_t)o->elements * shape->stride;
+        o->bytes = (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX);
+        o->wide = shape->wide;
+        return GCD_OK;
+    }
     o->bytes = shape->bytes;
     o->wide = shape->wide;
     return GCD_OK;
@@ -691,6 +741,28 @@ static void find_map(const struct gcd_values_watch *w, struct watched_object *o)
         o->bytes = (uint32_t)end;
 }
 
+/* The elements of O, an array that is too large to be read at once, piece by piece; then O has
+ * none.  A collection that moves it between two of them leaves out those behind. */
+static gcd_status add_pieces(struct gcd_values_watch *w, struct watched_object *o,
+                             struct gcd_error *err)
+{
+    uint32_t stride = w->rows.types[w->kinds[o->kind].row].shape.stride, most = READ_BYTES / stride;
+    struct watched_object piece = *o;
+    piece.address += VALUE_ELEMENTS_AT;
+    piece.before = piece.edges = 0;
+    for (uint32_t left = o->elements; left > 0 && value_rows_has_room(w->rows.rows);) {
+        piece.elements = left < most ? left : most;
+        piece.bytes = piece.elements * stride;
+        piece.last = left == piece.elements;
+        GCD_TRY(add_pending(w, &piece, err));
+        piece.address += piece.bytes;
+        left -= piece.elements;
+    }
+    o->row = o->wide = false;
+    o->bytes = 0;
+    return GCD_OK;
+}
+
 enum part { PART_TEXTS = 1, PART_ROWS = 2 };
 
 /* These parts (enum part) of the objects whose generation is FROM to TO. */
@@ -704,7 +776,8 @@ static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, ui
         o.address += gcd_cur_varuint64(&c);
         uint64_t what = gcd_cur_varuint64(&c);
         o.edges = (what & 1) != 0 && w->maps.maps != NULL ? gcd_cur_varuint32(&c) : 0;
-        o.size = o.edges > 0 ? gcd_cur_varuint64(&c) : 0;
+        bool sized = o.edges > 0 || ((what & 1) != 0 && w->kinds[what >> 1].array);
+        o.size = sized ? gcd_cur_varuint64(&c) : 0;
         o.generation = generation_of(w, o.address, &range);
         unsigned part = (what & 1) != 0 ? PART_ROWS : PART_TEXTS;
         if (o.generation < from || o.generation > to || (part & parts) == 0)
@@ -713,7 +786,10 @@ static gcd_status read_generations(struct gcd_values_watch *w, uint32_t from, ui
         if (part == PART_ROWS) {
             o.kind = (uint32_t)(what >> 1);
             o.bytes = 0;
+            o.elements = o.before = 0;
             GCD_TRY(find_row(w, &o, err));
+            if (o.bytes > READ_BYTES)
+                GCD_TRY(add_pieces(w, &o, err));
             find_map(w, &o);
         } else {
             o.kind = IS_STRING;
@@ -879,16 +955,17 @@ static void judge(struct gcd_values_watch *w, const struct gcd_trace_info *t)
     struct gcd_values *v = w->values;
     struct gcd_values_facts *f = &v->facts;
     struct judgment j = { .w = w, .start_ticks = t->start_ticks };
-    size_t kept = 0, rows = v->rows->object_count;
+    size_t kept = 0, rows = v->rows->object_count - v->rows->element_count;
     find_limits(w, j.limits);
     for (size_t i = 0; i < v->object_count; i++)
         if (is_certain(&j, v->objects[i].batch))
             v->objects[kept++] = v->objects[i];
     value_rows_keep(v->rows, is_row_certain, &j);
-    f->numbers = v->rows->object_count;
+    f->numbers = v->rows->object_count - v->rows->element_count;
     f->collected = v->object_count - kept + rows - f->numbers;
     f->changed = w->changed + w->rows.changed;
-    f->unread = w->strings + w->rows.listed - w->rows.without - f->changed - v->object_count - rows;
+    f->unread = w->strings + w->rows.listed - w->rows.without - w->rows.arrays - f->changed -
+                v->object_count - rows;
     f->objects = v->object_count = kept;
     f->after_ms = after_ms(w, t->start_ticks + (uint64_t)w->end_ns);
     judge_maps(w, &j);

@@ -84,7 +84,7 @@ static bool take_cells(const struct watched_rows *w, const struct watched_copy *
     const struct watched_type *of = &w->types[o->number];
     const struct value_type *t = &w->rows->types[of->shape.type];
     /* a collection marks objects in the lowest bits */
-    if ((gcd_le64(o->object) & ~UINT64_C(7)) != of->table)
+    if (!o->element && (gcd_le64(o->object) & ~UINT64_C(7)) != of->table)
         return false;
     for (uint32_t i = 0; i < t->count; i++) {
         const struct value_column *c = &w->rows->columns[t->first + i];
@@ -109,7 +109,7 @@ gcd_status watched_rows_take(struct watched_rows *w, const struct watched_copy *
     size_t n = w->rows->object_count, row_bytes = w->rows->types[type].row_bytes;
     memset(bytes, 0, row_bytes);
     if (!take_cells(w, o, bytes)) {
-        w->changed++;
+        w->changed += !o->element;
         return GCD_OK;
     }
     if (!gcd_vec_reserve(&w->alloc, &w->batches, &w->batch_cap, n + 1, sizeof *w->batches,

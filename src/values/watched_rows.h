@@ -20,6 +20,7 @@ struct watched_rows {
     size_t batch_cap;
     uint64_t listed;  /* objects of the walk that may have values, */
     uint64_t without; /* have none, */
+    uint64_t arrays;  /* were arrays that were read, */
     uint64_t changed; /* were no longer there, or changed while they were read */
 };
 
@@ -41,6 +42,7 @@ struct watched_copy {
     uint64_t address;
     uint32_t number, batch;
     const uint8_t *object, *again;
+    bool element; /* of an array: it has no method table */
 };
 gcd_status watched_rows_take(struct watched_rows *w, const struct watched_copy *o,
                              struct gcd_error *err);

@@ -156,6 +156,40 @@ class Values(LiveTest):
                 self.assertRegex(text, r'\nNote: [^\n]*(\n +[^\n]*)*Frozen[^\n]*(\n +[^\n]*)*\n +500 keys, such as "user:tenant-3/frozen-')
                 self.assertRegex(self.gcdumpc("leaks", "--pid", target.pid, *leaks[2:], "--show-values").stdout, r"\n +\d+ keys, such as ")
 
+    def keys_of(self, name, per_field):
+        """How many fields have keys; the key by which each value is held is the one that it says."""
+        rows = json.loads(self.gcdumpc("sql", self.path(name), "--show-values", "--json", """
+            select o.id, f.text from objects o join fields f on f.object_id = o.id and f.field = 'Of' where o.type = 'ValueLab.Leaf' order by o.id""").stdout)["rows"]
+        fields = {}
+        for node, text in rows:
+            fields.setdefault(text.split("[")[0], []).append((node, text))
+        known = set()
+        for field, leaves in fields.items():
+            for node, text in leaves[1 % len(leaves)::max(1, len(leaves) // per_field)][:per_field]:
+                steps = json.loads(self.gcdumpc("paths", self.path(name), "--object", node, "--show-values", "--max-paths", 10, "--json").stdout)["paths"]
+                keys = {step["key"] for step in steps if step.get("key")}
+                self.assertLessEqual(keys, {text[len(field) + 1:-1].strip('"')}, text)
+                known |= {field} if keys else set()
+        return known, set(fields)
+
+    def test_keys_that_are_no_strings(self):
+        """A path shows the key of a value, whatever type it is of, as the program has it."""
+        for runtime in RUNTIMES if LONG else {own_runtime(), RUNTIMES[-1]}:
+            with self.subTest(runtime), self.start("keyed", 40, runtime=runtime) as target:
+                self.collect(target, "image.nettrace", "--values", "all", "--direct")
+                self.collect(target, "events.nettrace", "--values", "all")
+                createdump(self, target, "image.core", "--withheap")
+                for name, without in (("image.core", set()), ("image.nettrace", {"Listed", "Frozen", "FrozenState"}), ("events.nettrace", {"Listed", "Frozen", "FrozenState"})):
+                    with self.subTest(name):
+                        known, fields = self.keys_of(name, 2)
+                        self.assertEqual(len(fields), 33)
+                        self.assertEqual(fields - known, without)       # recordings keep no arrays of numbers
+                text = self.gcdumpc("leaks", self.path("events.nettrace"), "--show-values", "--min-bytes", "1K", "--share", 1).stdout
+                self.assertRegex(text, r"40 keys, such as 4700, 47\d\d,\s47\d\d\.")
+        with self.start("keyed", 200_000) as target:                    # 4.8 MB of entries
+            self.collect(target, "x.nettrace", "--values", "all", "--values-time", 20000)
+            self.assertEqual(self.keys_of("x.nettrace", 7), ({"ByLong"}, {"ByLong"}))
+
     def test_values_are_kept_only_if_they_are_asked_for(self):
         with self.start("still", 1000) as target:
             self.collect(target, "none.nettrace")

@@ -164,7 +164,7 @@ static void a_text_takes_24_bytes_beside_its_characters(void **state)
         add(v, 8, text);
         v->object_count = 0; /* only the texts count here */
         uint64_t bytes = v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
-                         v->table_size * (sizeof *v->table + sizeof *v->tags);
+                         v->table_size * sizeof *v->table;
         if (i >= 100000 && bytes / (i + 1) > worst)
             worst = (uint32_t)(bytes / (i + 1));
     }
@@ -351,9 +351,9 @@ static struct gcd_values *object_with_parts(void)
     uint8_t *row;
     assert_int_equal(value_rows_add_type(r, 0x7f09), GCD_OK);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        assert_int_equal(value_rows_add_column(r, &columns[i].column, columns[i].name,
-                                               strlen(columns[i].name)),
-                         GCD_OK);
+        assert_int_equal(
+            value_rows_add_column(r, &columns[i].column, columns[i].name, strlen(columns[i].name)),
+            GCD_OK);
     assert_int_equal(value_rows_add(r, (uint32_t)r->type_count - 1, 64, &row), GCD_OK);
     memset(row, 0, 16);
     row[0] = 3;
@@ -389,6 +389,67 @@ static void parts_of_structs_are_fields(void **state)
     assert_int_equal(gcd_image_numbers_new(&view, "Pla", NULL, &n, NULL), GCD_OK);
     assert_int_equal(gcd_image_field_kind(n, 0x7f09, &kind), GCD_END);
     gcd_image_numbers_free(n);
+    values_free(v);
+    values_free(copy);
+}
+
+/* Arrays of {key, value} at 0x10000 (1,000 elements) and behind it (2, of which the second is
+ * missing). */
+static struct gcd_values *arrays_of_structs(uint64_t *ret_second)
+{
+    static const struct value_column columns[] = { { .form = FORM_NUMBER, .element = 8 },
+                                                   { .form = FORM_REFERENCE } };
+    static const char *const names[] = { "key", "value" };
+    struct gcd_values *v = orders(0);
+    struct value_rows *r = v->rows;
+    uint64_t second = 0x10000 + 16 + 1000 * 16 + 8;
+    uint8_t *row;
+    assert_int_equal(value_rows_add_type(r, 0x7f0a), GCD_OK);
+    assert_int_equal(value_rows_set_stride(r, 0), GCD_E_FORMAT);
+    assert_int_equal(value_rows_set_stride(r, 16), GCD_OK);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(value_rows_add_column(r, &columns[i], names[i], strlen(names[i])), GCD_OK);
+    assert_int_equal(value_rows_set_stride(r, 16), GCD_E_FORMAT);
+    for (uint32_t i = 0; i < 1002; i++) {
+        uint64_t at = i < 1000 ? 0x10000 + 16 + 16 * i : second + 16 + 32 * (uint64_t)(i - 1000);
+        assert_int_equal(value_rows_add(r, (uint32_t)r->type_count - 1, at, &row), GCD_OK);
+        memset(row, 0, r->types[r->type_count - 1].row_bytes);
+        row[0] = (uint8_t)i;
+        row[1] = (uint8_t)(i >> 8);
+        row[4] = 0x40;
+    }
+    *ret_second = second;
+    return v;
+}
+
+static void elements_of_arrays_are_rows(void **state)
+{
+    (void)state;
+    uint64_t second;
+    struct gcd_values *v = arrays_of_structs(&second), *copy = copy_of(v, NULL);
+    struct gcd_values_view view = { .values = copy };
+    struct gcd_image_elements elements;
+    struct gcd_image_numbers *n;
+    assert_int_equal(gcd_image_numbers_new(&view, NULL, NULL, &n, NULL), GCD_OK);
+    assert_true(gcd_image_elements(n, 0x10000, &elements));
+    assert_int_equal(elements.count, 1000);
+    assert_int_equal(elements.fields, 2);
+    assert_int_equal(elements.bytes, 16);
+    assert_false(elements.numbers);
+    assert_int_equal(gcd_image_field_count(n, 0x10000), 0);
+    struct gcd_image_field f = gcd_image_element(n, 0x10000, 999, 0);
+    assert_true(f.known && f.number.bits == 999);
+    assert_string_equal(f.name, "key");
+    f = gcd_image_element(n, 0x10000, 17, 1);
+    assert_true(f.known && f.number.kind == GCD_NUMBER_REFERENCE && f.number.bits == 0x40);
+    assert_false(gcd_image_element(n, 0x10000, 1000, 0).known);
+    assert_false(gcd_image_element(n, 0x10000, 0, 2).known);
+    assert_true(gcd_image_elements(n, second, &elements)); /* its own elements only, up to a hole */
+    assert_int_equal(elements.count, 1);
+    assert_int_equal(gcd_image_element(n, second, 0, 0).number.bits, 1000);
+    assert_false(gcd_image_elements(n, 0x10008, &elements));
+    gcd_image_numbers_free(n);
+    assert_int_equal(copy->rows->element_count, 1002);
     values_free(v);
     values_free(copy);
 }
@@ -596,6 +657,7 @@ int main(void)
         cmocka_unit_test(rows_are_kept_with_their_types),
         cmocka_unit_test(fields_are_read_of_rows),
         cmocka_unit_test(parts_of_structs_are_fields),
+        cmocka_unit_test(elements_of_arrays_are_rows),
         cmocka_unit_test(hashes_have_no_rows),
         cmocka_unit_test(impossible_rows_are_refused),
         cmocka_unit_test(too_many_rows_are_refused),

@@ -5,13 +5,15 @@ set(GCDUMPC_SMALL_FILES
     analyze/key_groups analyze/owner_fills
     analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers
-    analyze/collections/collection_count analyze/collections/collections
+    analyze/collections/collection_count analyze/collections/collection_keys
+    analyze/collections/collection_names analyze/collections/collections
     analyze/compare/diff analyze/compare/tree_diff
     analyze/findings/finding_assemblies analyze/findings/finding_cancellation
     analyze/findings/finding_code analyze/findings/finding_flows analyze/findings/finding_http
     analyze/findings/finding_memory analyze/findings/finding_pools analyze/findings/finding_tasks
     analyze/findings/finding_thread_local analyze/findings/finding_timers
     analyze/findings/finding_tracker analyze/findings/finding_types analyze/findings/finding_waits
+    analyze/findings/finding_weak_tables
     analyze/findings/findings
     analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
@@ -25,10 +27,10 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_settled analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
-    base/safe_open_linux base/short_name
+    base/error base/safe_open_linux base/short_name
     etl/etl_file
     fields/fields
-    heap/heap_loss heap/heap_maps heap/heap_type
+    heap/heap_loss heap/heap_maps heap/heap_recorded heap/heap_type
     image/core_container image/core_overlay image/direct image/image_columns image/image_enums
     image/image_modules image/image_numbers image/image_parts image/number_text image/process_types
     image/recorded_numbers
@@ -37,18 +39,19 @@ set(GCDUMPC_SMALL_FILES
     image/clr/clr_roots image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics
     image/clr/clr_threads image/clr/clr_types
     image/space/elf_core image/space/elf_symbol image/space/process_hold_linux image/space/process_image_linux
-    io/file_posix io/input
-    load/dump load/dump_values load/places_from_maps load/places_from_values load/recording
+    io/file_posix io/input io/staged io/temporary_posix
+    load/borrowed_names load/dump load/dump_values load/modules load/process_memory load/recorded_apply
+    load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
-    read/r_dart session/owner_limit
+    read/r_dart session/owner_limit session/inline_keys
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows
-    write/stacks write/stacks_waits write/v8_names write/w_dart write/w_pprof write/w_sites write/writer
+    write/stacks write/stacks_waits write/v8_names write/w_dart write/w_folded write/w_pprof write/w_sites write/writer
     write/html/html_data write/html/html_own write/html/html_details write/html/html_diff write/html/html_json
     write/html/html_outer write/html/html_plain write/html/html_rest write/html/html_shared
     write/html/html_sites write/html/html_trend write/html/html_values write/html/html_waits write/html/w_html
     write/tables/field_rows write/tables/tables write/tables/tables_facts write/tables/tables_values
-    write/tables/w_csv write/tables/w_sqlite
+    write/tables/sqlite_schema write/tables/w_csv write/tables/w_sqlite
 )
 
 set(small_sources ${core_sources})

@@ -110,15 +110,19 @@ struct gcd_image_field {
 uint32_t gcd_image_field_count(struct gcd_image_numbers *n, uint64_t address);
 struct gcd_image_field gcd_image_field(struct gcd_image_numbers *n, uint64_t address, uint32_t i);
 
-/* The array of structs at ADDRESS. */
+/* The array of structs or numbers at ADDRESS. */
 struct gcd_image_elements {
-    uint64_t count;
+    uint64_t count;  /* a recording may have only the first ones, and has none of numbers */
     uint32_t fields; /* of each */
+    uint32_t bytes;
+    bool numbers; /* each is a number or an enum, and no struct */
 };
-/* False: it is none, or what tells about it is not in the image; recordings have none. */
+/* False: it is none, or what tells about it is not there. */
 bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
                         struct gcd_image_elements *ret);
-/* Field I of element INDEX; its name is "" where the whole struct is a value, as a date. */
+/* So many elements of an array are listed. */
+#define GCD_ELEMENTS_LISTED 100u
+/* Field I of element INDEX; its name is "" where it is a value of its own: a number, a date. */
 struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,
                                          uint64_t index, uint32_t i);
 

@@ -10,7 +10,8 @@
  *         ...
  *     }
  *
- * Only keys that are strings, and whose text the values have (values.h).  A key belongs to a value
+ * Only keys that are strings, and whose text the values have (values.h); numbers and the like are
+ * those of gcd_session_key.  A key belongs to a value
  * if the fields of both are certain (fields.h): those of a Hashtable never are, and those of a
  * Dictionary of strings by strings are not.
  */
@@ -27,7 +28,8 @@
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/values.h>
 
-/* An entry of a collection; VALUE GCD_NODE_NONE: null, no object, not certain, or that of a set. */
+/* An entry of a collection; KEY GCD_NODE_NONE: it is no object, as a number.  VALUE GCD_NODE_NONE:
+ * null, no object, not certain, or that of a set. */
 struct gcd_key_pair {
     uint32_t key, value;
     uint32_t key_holder, value_holder; /* the parts of the collection that refer to them */
@@ -36,9 +38,9 @@ struct gcd_key_pair {
 typedef gcd_status (*gcd_key_fn)(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *err);
 
 /*
- * Calls TAKE for each entry of the collection NODE whose key is certain.  One thread uses C at a
- * time.  GCD_END: NODE is no collection; GCD_E_NOMEM, GCD_E_CANCELED; what TAKE returns, unless
- * GCD_OK.
+ * Calls TAKE for each entry of the collection NODE whose key is certain, or no object.  One thread
+ * uses C at a time.  GCD_END: NODE is no collection; GCD_E_NOMEM, GCD_E_CANCELED; what TAKE
+ * returns, unless GCD_OK.
  */
 GCD_MUST_CHECK gcd_status gcd_collection_keys(struct gcd_collections *c, const struct gcd_fields *f,
                                               uint32_t node, gcd_key_fn take, void *ctx,
@@ -51,6 +53,15 @@ GCD_MUST_CHECK gcd_status gcd_collection_keys(struct gcd_collections *c, const s
  */
 uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint32_t collection,
                     uint32_t entry, uint32_t value);
+
+/* The array whose elements are the keys of those of VALUES, the array of values of COLLECTION;
+ * GCD_NODE_NONE: not known. */
+uint32_t gcd_key_array_of(const struct gcd_graph *g, const struct gcd_fields *f,
+                          uint32_t collection, uint32_t values);
+
+/* Is WORD the last part of NAME[N], that of a field, whatever marks it as private: "_key",
+ * "Item.Key"? */
+bool gcd_field_is_called(const char *name, size_t n, const char *word);
 
 struct gcd_keys;
 

@@ -23,12 +23,24 @@ struct taking {
     bool is_set;
 };
 
-/* Is WORD the last part of the name of FIELD, whatever marks it as private: "_key", "Item.Key"? */
+bool gcd_field_is_called(const char *name, size_t all, const char *word)
+{
+    size_t n = strlen(word);
+    return all >= n && strncasecmp(name + all - n, word, n) == 0 &&
+           (all == n || name[all - n - 1] == '_' || name[all - n - 1] == '.');
+}
+
 static bool is_called(const char *name, const char *word)
 {
-    size_t n = strlen(word), all = name != NULL ? strlen(name) : 0;
-    return all >= n && strcasecmp(name + all - n, word) == 0 &&
-           (all == n || name[all - n - 1] == '_' || name[all - n - 1] == '.');
+    return name != NULL && gcd_field_is_called(name, strlen(name), word);
+}
+
+/* Are fields A and B of one struct, or both of none? */
+static bool is_beside(const char *a, const char *b)
+{
+    const char *x = strrchr(a, '.'), *y = strrchr(b, '.');
+    size_t n = x != NULL ? (size_t)(x - a) : 0;
+    return n == (y != NULL ? (size_t)(y - b) : 0) && strncmp(a, b, n) == 0;
 }
 
 static bool is_value(const struct gcd_field *field)
@@ -47,8 +59,10 @@ static bool follows_key(const struct gcd_fields *f, uint32_t type, const struct 
 {
     uint32_t first;
     (void)gcd_fields_of_type(f, type, &first);
-    return is_value(value) && value->slot > first &&
-           is_called(gcd_fields_slot_name(f, value->slot - 1), "key");
+    if (!is_value(value) || value->slot <= first)
+        return false;
+    const char *before = gcd_fields_slot_name(f, value->slot - 1);
+    return is_called(before, "key") && is_beside(before, value->name);
 }
 
 /* The key beside VALUE in ENTRY, an object with one of each, wherever they lie. */
@@ -107,6 +121,19 @@ static struct key_arrays key_arrays_of(const struct gcd_graph *g, const struct g
     return a;
 }
 
+uint32_t gcd_key_array_of(const struct gcd_graph *g, const struct gcd_fields *f,
+                          uint32_t collection, uint32_t values)
+{
+    if (part_called(g, f, collection, "values") != values)
+        return GCD_NODE_NONE;
+    uint32_t keys = part_called(g, f, collection, "keys"), table;
+    if (keys == GCD_NODE_NONE) /* the hash code of a number is the number */
+        keys = part_called(g, f, collection, "HashCodes");
+    if (keys == GCD_NODE_NONE && (table = part_called(g, f, collection, "hashTable")) != keys)
+        keys = part_called(g, f, table, "HashCodes");
+    return keys;
+}
+
 /* The key of VALUE in ENTRY, the array of values of COLLECTION. */
 static uint32_t key_in_arrays(const struct gcd_graph *g, const struct gcd_fields *f,
                               uint32_t collection, uint32_t entry, uint32_t value)
@@ -136,8 +163,9 @@ uint32_t gcd_key_of(const struct gcd_graph *g, const struct gcd_fields *f, uint3
             continue;
         struct gcd_field to_value = gcd_fields_get(f, entry, i),
                          to_key = gcd_fields_get(f, entry, i - 1);
-        if (of_collection ? follows_key(f, gcd_graph_node_type(g, entry), &to_value)
-                          : is_value(&to_value) && is_key(&to_key))
+        if (of_collection
+                ? follows_key(f, gcd_graph_node_type(g, entry), &to_value)
+                : is_value(&to_value) && is_key(&to_key) && is_beside(to_key.name, to_value.name))
             return edges[i - 1];
         break;
     }
@@ -173,6 +201,8 @@ static gcd_status take_array(const struct taking *t, uint32_t node, struct gcd_e
             key = GCD_NODE_NONE;
             continue;
         }
+        if (!t->is_set && is_value(&field)) /* its key is no object */
+            GCD_TRY(take_entry(t, node, GCD_NODE_NONE, edges[i], err));
         if (key != GCD_NODE_NONE) /* its value is null, or no object */
             GCD_TRY(take_entry(t, node, key, GCD_NODE_NONE, err));
         key = is_key(&field) ? edges[i] : GCD_NODE_NONE;
@@ -194,7 +224,8 @@ static gcd_status take_node(const struct taking *t, uint32_t node, struct gcd_er
         else if (is_value(&field))
             value = edges[i];
     }
-    return key != GCD_NODE_NONE ? take_entry(t, node, key, value, err) : GCD_OK;
+    return key != GCD_NODE_NONE || value != GCD_NODE_NONE ? take_entry(t, node, key, value, err)
+                                                          : GCD_OK;
 }
 
 /* A collection with arrays of both. */
@@ -208,6 +239,13 @@ static gcd_status take_arrays(const struct taking *t, uint32_t node, struct gcd_
                                      .value_holder = a.values };
         GCD_TRY(t->take(t->ctx, &pair, err));
     }
+    uint32_t values = part_called(t->c->g, t->f, node, "values");
+    size_t m = 0;
+    if (a.n == 0 && values != GCD_NODE_NONE &&
+        gcd_key_array_of(t->c->g, t->f, node, values) != GCD_NODE_NONE)
+        a.value = gcd_graph_node_edges(t->c->g, values, &m);
+    for (size_t i = 0; i < m; i++)
+        GCD_TRY(take_entry(t, values, GCD_NODE_NONE, a.value[i], err));
     return GCD_OK;
 }
 

@@ -78,14 +78,24 @@ void html_put_values(const struct html_data *h, uint32_t node, size_t *left, str
     if (v.view.show == GCD_SHOW_EQUAL || gcd_graph_notes(h->g)->addresses_made_up ||
         gcd_session_numbers(h->session, &numbers, NULL) != GCD_OK || numbers == NULL)
         return;
-    uint32_t count = gcd_image_field_count(numbers, address),
-             most = count < FIELDS_MAX ? count : FIELDS_MAX;
+    struct gcd_image_elements all = { .fields = 0 };
+    bool array = gcd_image_elements(numbers, address, &all) && !all.numbers && all.count > 0;
+    uint64_t count = array ? all.count * all.fields : gcd_image_field_count(numbers, address);
+    uint32_t most = count < FIELDS_MAX ? (uint32_t)count : FIELDS_MAX;
     if (count == 0 || most > *left)
         return;
     *left -= most;
     json_put_open(j, NULL, '[');
     for (uint32_t i = 0; i < most; i++) {
-        struct gcd_image_field f = gcd_image_field(numbers, address, i);
+        char name[NAME_BYTES];
+        struct gcd_image_field f =
+            array ? gcd_image_element(numbers, address, i / all.fields, i % all.fields)
+                  : gcd_image_field(numbers, address, i);
+        if (array) {
+            (void)snprintf(name, sizeof name, "[%u]%s%s", (unsigned)(i / all.fields),
+                           f.name[0] != '\0' ? "." : "", f.name);
+            f.name = name;
+        }
         put_field(&v, &f);
     }
     if (most < count)

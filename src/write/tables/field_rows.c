@@ -1,12 +1,25 @@
 #include "write/tables/field_rows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of an array of numbers there are none: they are more than all fields. */
+static bool has_elements(const struct field_rows *f, uint64_t address,
+                         struct gcd_image_elements *ret)
+{
+    return f->numbers != NULL && gcd_image_elements(f->numbers, address, ret) && !ret->numbers;
+}
 
 uint32_t field_rows_count(const struct field_rows *f, uint32_t node)
 {
     uint64_t address = gcd_graph_node_address(f->graph, node);
     struct gcd_number boxed;
+    struct gcd_image_elements all;
+    if (has_elements(f, address, &all))
+        return all.fields *
+               (uint32_t)(all.count < GCD_ELEMENTS_LISTED ? all.count : GCD_ELEMENTS_LISTED);
     uint32_t n = f->numbers != NULL ? gcd_image_field_count(f->numbers, address) : 0;
     return n > 1 && gcd_image_boxed(f->numbers, address, &boxed) == GCD_OK ? 1 : n;
 }
@@ -16,11 +29,19 @@ void field_rows_read(const struct field_rows *f, uint32_t node, uint32_t i, stru
     const struct gcd_graph *g = f->graph;
     uint64_t address = gcd_graph_node_address(g, node);
     struct gcd_number boxed;
+    struct gcd_image_elements all;
     *ret = (struct field_row){ .target = GCD_NODE_NONE, .text = GCD_TEXT_NONE };
     ret->of.known = gcd_image_boxed(f->numbers, address, &ret->of.number) == GCD_OK;
     if (ret->of.known)
         return;
-    ret->of = gcd_image_field(f->numbers, address, i);
+    if (has_elements(f, address, &all)) {
+        uint32_t index = i / all.fields;
+        ret->of = gcd_image_element(f->numbers, address, index, i % all.fields);
+        (void)snprintf(ret->element, sizeof ret->element, "[%" PRIu32 "]%s%s", index,
+                       ret->of.name[0] != '\0' ? "." : "", ret->of.name);
+    } else {
+        ret->of = gcd_image_field(f->numbers, address, i);
+    }
     uint64_t to = ret->of.number.bits;
     if (!ret->of.known || ret->of.number.kind != GCD_NUMBER_REFERENCE || to == 0)
         return;

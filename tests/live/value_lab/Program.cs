@@ -5,6 +5,7 @@
 //                                  compacting collections.  The size of the bytes is in a dump, so it tells which values are right
 //     ValueLab holes N [still|collect]   objects and arrays in which some references are null; they are replaced and changed as pairs are, unless "still"
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
+//     ValueLab keyed N             dictionaries with N keys that are no strings; each value says which key is its own
 //     ValueLab orders N             N orders with fields of all kinds in one array, and some exceptions; prints a line with the values of each order
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
 //
@@ -72,6 +73,7 @@ sealed class Shelves
 static class Program
 {
     static Shelves? s_shelves;
+    static Keyed? s_keyed;
     static Holder?[]? s_holders;
     static Pair[] s_pairs = [];
     static Order[] s_orders = [];
@@ -135,6 +137,15 @@ static class Program
             Console.WriteLine("open");
             Console.In.ReadToEnd();
             GC.KeepAlive(s_shelves);
+            return;
+        }
+        if (args[0] == "keyed")
+        {
+            s_keyed = new Keyed(n);
+            GC.Collect();
+            Console.WriteLine("open");
+            Console.In.ReadToEnd();
+            GC.KeepAlive(s_keyed);
             return;
         }
         if (args[0] == "orders")
