@@ -107,15 +107,30 @@ static inline bool clr_is_value_type(const struct clr_type *t)
 struct clr_region {
     uint64_t start, end; /* of the objects; START is the first: gcd_sort_by_u64 */
     uint64_t reserved_end;
-    uint8_t generation;     /* 0 to 2, 3 = large objects, 4 = pinned; CLR_FROZEN */
-    struct clr_mark *marks; /* of clr.marks; NULL before clr_walk */
+    uint8_t generation;       /* 0 to 2, 3 = large objects, 4 = pinned; CLR_FROZEN */
+    struct clr_block *blocks; /* of clr.blocks; NULL before clr_walk */
+    size_t first_mark;
+    bool is_dense; /* all of it has marks */
 };
 #define CLR_FROZEN 5u
 
-/* Marks of 512 bytes of the heap, a bit for each 8 of them: what is alive, and what needs no visit:
- * it has no references, or had its visit. */
+/* Marks of 512 bytes of the heap in which an object begins, a bit for each 8 of them: what is
+ * alive, and what needs no visit: it has no references, or had its visit. */
 struct clr_mark {
     uint64_t live, done;
+};
+#define CLR_MARK_BYTES  512u
+#define CLR_BLOCK_MARKS 64u
+#define CLR_BLOCK_BYTES (CLR_MARK_BYTES * CLR_BLOCK_MARKS)
+/* Which parts of 32 KiB of a region have marks; these lie one behind the other. */
+struct clr_block {
+    uint64_t first; /* of clr.marks; ascending, also where the block has none */
+    uint64_t has;
+};
+/* The next mark of a region. */
+struct clr_mark_cursor {
+    size_t block, mark;
+    uint64_t has; /* left of the block before */
 };
 
 struct clr_module {
@@ -255,7 +270,9 @@ struct clr {
     unsigned bucket_shift;
     uint32_t pieces[CLR_PIECES]; /* direct-mapped: a region in such a piece */
     struct clr_mark *marks;      /* [mark_count] of all regions, one behind the other */
-    size_t mark_count;
+    size_t mark_count, mark_cap;
+    struct clr_block *blocks; /* [block_count] the same */
+    size_t block_count;
     struct clr_hole *holes; /* by address */
     size_t hole_count, hole_cap;
     struct clr_module *modules;
@@ -342,6 +359,8 @@ struct clr_scan {
     uint64_t hole_start; /* which begins here; UINT64_MAX = there is none */
     struct clr_lost *lost;
     gcd_status st;
+    struct clr_mark_cursor marks, ahead; /* clr_scan_next_live; AHEAD is fetched */
+    uint64_t live, live_at; /* left of the mark before, which is of memory from there on */
 };
 struct clr_object {
     uint64_t address, bytes; /* BYTES as the runtime reports it, not rounded */
@@ -352,6 +371,8 @@ struct clr_object {
 void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
                     struct clr_lost *lost);
 bool clr_scan_next(struct clr_scan *s, struct clr_object *ret);
+/* The next one that is marked, in a region with marks: they say where it begins. */
+bool clr_scan_next_live(struct clr_scan *s, struct clr_object *ret);
 /* The object at ADDRESS, whose first word is WORD; false if there is none. */
 #define CLR_TABLE_MASK (~UINT64_C(7)) /* without mark and pin bits of the collector */
 bool clr_know_type(struct clr *c, uint64_t table, gcd_status *ret_st);
@@ -475,11 +496,42 @@ gcd_status clr_walk(struct clr *c, struct gcd_error *err);
 gcd_status clr_check_dead(struct clr *c, struct gcd_error *err);
 /* Marks what the roots reach. */
 gcd_status clr_mark(struct clr *c, struct gcd_error *err);
-/* Frozen objects are always alive. */
-static inline bool clr_is_marked(const struct clr_region *r, uint64_t address)
+static inline size_t clr_marks_of(const struct clr_region *r)
 {
-    uint64_t bit = (address - r->start) / 8;
-    return r->generation == CLR_FROZEN || (r->marks[bit / 64].live >> bit % 64 & 1) != 0;
+    return (size_t)((r->end - r->start) / CLR_MARK_BYTES + 1);
+}
+static inline size_t clr_blocks_of(const struct clr_region *r)
+{
+    return (size_t)((r->end - r->start) / CLR_BLOCK_BYTES + 1);
+}
+/* How many bits are set: without an instruction for it, the builtin is a call. */
+static inline unsigned clr_bits(uint64_t v)
+{
+    v -= v >> 1 & UINT64_C(0x5555555555555555);
+    v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
+    v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)((v * UINT64_C(0x0101010101010101)) >> 56);
+}
+/* The mark of ADDRESS, and its bit there; NULL: no object begins near it. */
+static inline struct clr_mark *clr_mark_at(const struct clr *c, const struct clr_region *r,
+                                           uint64_t address, uint64_t *ret_bit)
+{
+    uint64_t bit = (address - r->start) / 8, place = bit / 64;
+    const struct clr_block *b = &r->blocks[place / CLR_BLOCK_MARKS];
+    uint64_t here = UINT64_C(1) << place % CLR_BLOCK_MARKS;
+    *ret_bit = UINT64_C(1) << bit % 64;
+    if (r->is_dense)
+        return &c->marks[r->first_mark + place];
+    return (b->has & here) != 0 ? &c->marks[b->first + clr_bits(b->has & (here - 1))] : NULL;
+}
+/* Frozen objects are always alive. */
+static inline bool clr_is_marked(const struct clr *c, const struct clr_region *r, uint64_t address)
+{
+    uint64_t bit;
+    if (r->generation == CLR_FROZEN)
+        return true;
+    const struct clr_mark *m = clr_mark_at(c, r, address, &bit);
+    return m != NULL && (m->live & bit) != 0;
 }
 
 #endif

@@ -415,6 +415,12 @@ static inline void put_node(struct clr_events *e, const struct clr_object *o, ui
     put_le64(p + 24, edges);
 }
 
+/* In a heap with damage only a walk finds what the process had. */
+static bool is_intact(const struct clr *c)
+{
+    return c->walked.regions == 0 && c->gaps.lost_bytes == 0 && c->gaps.dangling == 0;
+}
+
 bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next,
                        struct clr_lost *lost, struct clr_object *ret)
 {
@@ -425,8 +431,11 @@ bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next
                 return false;
             clr_scan_begin(scan, c, &c->regions[*next], lost);
         }
-        while (clr_scan_next(scan, ret))
-            if (c->with_dead || clr_is_marked(scan->region, ret->address))
+        bool by_marks = !c->with_dead && is_intact(c) && scan->region->generation != CLR_FROZEN;
+        if (by_marks && clr_scan_next_live(scan, ret))
+            return true;
+        while (!by_marks && clr_scan_next(scan, ret))
+            if (c->with_dead || clr_is_marked(c, scan->region, ret->address))
                 return true;
         if (scan->st != GCD_OK)
             return false;

@@ -32,11 +32,12 @@ struct target {
 struct marking {
     struct clr *c;
     struct clr_pending pending; /* numbers of the marks with objects to visit, but for those in */
-    uint64_t near[NEAR];        /* [near_count] objects in the group at hand */
-    size_t near_count;
-    size_t at; /* the mark at hand, of REGION */
-    const struct clr_region *region;
-    struct target targets[TARGETS]; /* to be marked */
+    uint64_t near[NEAR];        /* [near_count] from NEAR_FIRST on: objects in the group at hand */
+    size_t near_first, near_count;
+    size_t at;                       /* the mark at hand */
+    const struct clr_block *block;   /* with the mark at hand, */
+    const struct clr_region *region; /* and its region */
+    struct target targets[TARGETS];  /* to be marked */
     size_t next_target;
     struct guess *guesses; /* [guess_count] sorted; used while SOURCE is followed */
     size_t guess_count;
@@ -44,11 +45,6 @@ struct marking {
     struct gcd_error *err;
     uint64_t steps;
 };
-
-static size_t marks_of(const struct clr_region *r)
-{
-    return (size_t)((r->end - r->start) / 512 + 1);
-}
 
 /*
  * SOURCE leads to ADDRESS, which was marked before: if that is the object of an earlier word of a
@@ -76,7 +72,8 @@ static void mark(struct marking *k, const struct target *t)
         return;
     if (k->near_count < NEAR && i / CLR_PENDING_GROUP == k->at / CLR_PENDING_GROUP) {
         m->done |= t->bit;
-        k->near[k->near_count++] = t->address;
+        k->near[(k->near_first + k->near_count++) % NEAR] = t->address;
+        image_prefetch(k->c->image, t->address);
     } else {
         clr_pending_add(&k->pending, i);
     }
@@ -95,11 +92,10 @@ static inline bool find_target(struct marking *k, uint64_t address, struct targe
             drop_guess(k, address);
         return false;
     }
-    uint64_t bit = (address - r->start) / 8;
-    *ret = (struct target){ .mark = &r->marks[bit / 64],
-                            .bit = UINT64_C(1) << bit % 64,
-                            .address = address };
-    return true;
+    ret->address = address;
+    ret->mark = clr_mark_at(k->c, r, address, &ret->bit);
+    k->c->gaps.dangling += ret->mark == NULL;
+    return ret->mark != NULL;
 }
 
 static void mark_object(struct marking *k, uint64_t address)
@@ -148,15 +144,32 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
     return GCD_OK;
 }
 
-/* Visits what is marked in MARK number I. */
+/* Where the memory of mark number I begins. */
+static uint64_t start_of(struct marking *k, size_t i)
+{
+    const struct clr *c = k->c;
+    if (i - k->block->first >= clr_bits(k->block->has)) {
+        size_t n = gcd_count_up_to(c->blocks, c->block_count, sizeof *c->blocks, i);
+        k->block = &c->blocks[n - 1];
+    }
+    while (k->region->blocks > k->block ||
+           (size_t)(k->block - k->region->blocks) >= clr_blocks_of(k->region))
+        k->region = k->region->blocks > k->block ? k->region - 1 : k->region + 1;
+    uint64_t has = k->block->has;
+    for (size_t n = i - k->block->first; n > 0; n--)
+        has &= has - 1;
+    return k->region->start + CLR_BLOCK_BYTES * (uint64_t)(k->block - k->region->blocks) +
+           CLR_MARK_BYTES * (uint64_t)__builtin_ctzll(has);
+}
+
+/* Visits what is marked in mark number I. */
 static gcd_status visit_marked(struct marking *k, size_t i)
 {
     struct clr_mark *m = &k->c->marks[i];
-    uint64_t bits = m->live & ~m->done;
+    uint64_t bits = m->live & ~m->done, start = start_of(k, i);
     m->done |= bits;
-    while (k->region->marks > m || (size_t)(m - k->region->marks) >= marks_of(k->region))
-        k->region = k->region->marks > m ? k->region - 1 : k->region + 1;
-    uint64_t start = k->region->start + 512 * (uint64_t)(m - k->region->marks);
+    for (uint64_t soon = bits; soon != 0; soon &= soon - 1)
+        image_prefetch(k->c->image, start + 8 * (uint64_t)__builtin_ctzll(soon));
     for (; bits != 0; bits &= bits - 1)
         GCD_TRY(visit_object(k, start + 8 * (uint64_t)__builtin_ctzll(bits)));
     return GCD_OK;
@@ -165,8 +178,12 @@ static gcd_status visit_marked(struct marking *k, size_t i)
 static gcd_status visit_all(struct marking *k)
 {
     for (;;) {
-        while (k->near_count > 0)
-            GCD_TRY(visit_object(k, k->near[--k->near_count]));
+        while (k->near_count > 0) {
+            uint64_t address = k->near[k->near_first];
+            k->near_first = (k->near_first + 1) % NEAR;
+            k->near_count--;
+            GCD_TRY(visit_object(k, address));
+        }
         if (clr_pending_take(&k->pending, &k->at)) {
             GCD_TRY(visit_marked(k, k->at));
             continue;
@@ -180,7 +197,7 @@ static gcd_status visit_all(struct marking *k)
 static bool is_live(const struct clr *c, uint64_t address)
 {
     const struct clr_region *r = clr_region_at(c, address);
-    return r != NULL && clr_is_marked(r, address);
+    return r != NULL && clr_is_marked(c, r, address);
 }
 
 /* The value of a dependent handle lives if its key does, and may make another key live. */
@@ -303,28 +320,73 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
     return GCD_OK;
 }
 
-static void note_leaf(const struct clr_region *r, uint64_t address)
+/* The mark of ADDRESS, the last one of R so far. */
+static inline struct clr_mark *note_mark(struct clr *c, const struct clr_region *r,
+                                         uint64_t address)
 {
-    uint64_t bit = (address - r->start) / 8;
-    r->marks[bit / 64].done |= UINT64_C(1) << bit % 64;
+    uint64_t place = (address - r->start) / CLR_MARK_BYTES;
+    struct clr_block *b = &r->blocks[place / CLR_BLOCK_MARKS];
+    uint64_t here = UINT64_C(1) << place % CLR_BLOCK_MARKS;
+    if ((b->has & here) == 0)
+        c->marks[c->mark_count++] = (struct clr_mark){ 0 };
+    b->has |= here;
+    return &c->marks[c->mark_count - 1];
 }
 
-static gcd_status walk_region(struct clr *c, const struct clr_region *r, size_t *next_word,
+/* Gives all of R marks, if most of it has some: they are found faster. */
+static void fill_marks(struct clr *c, struct clr_region *r)
+{
+    size_t all = clr_marks_of(r), used = c->mark_count - r->first_mark;
+    struct clr_mark *m = c->marks + r->first_mark;
+    if (used < all / 4 * 3)
+        return;
+    for (size_t i = all; i-- > 0;) {
+        struct clr_block *b = &r->blocks[i / CLR_BLOCK_MARKS];
+        uint64_t here = UINT64_C(1) << i % CLR_BLOCK_MARKS;
+        m[i] = (b->has & here) != 0 ? m[--used] : (struct clr_mark){ 0 };
+        b->has |= here;
+    }
+    c->mark_count = r->first_mark + all;
+    r->is_dense = true;
+}
+
+/* Numbers the marks of R, of which UNSEEN bytes at its end were not walked: objects in them are
+ * known by references only. */
+static void end_marks(struct clr *c, struct clr_region *r, uint64_t unseen)
+{
+    uint64_t first = r->first_mark;
+    for (uint64_t at = r->end - unseen; at < r->end; at += CLR_MARK_BYTES)
+        (void)note_mark(c, r, at);
+    if (unseen > 0)
+        (void)note_mark(c, r, r->end - 1);
+    fill_marks(c, r);
+    for (size_t i = 0; i < clr_blocks_of(r); i++) {
+        r->blocks[i].first = first;
+        first += clr_bits(r->blocks[i].has);
+    }
+}
+
+static gcd_status walk_region(struct clr *c, struct clr_region *r, size_t *next_word,
                               struct gcd_error *err)
 {
     struct clr_scan s;
     struct clr_object o;
-    uint64_t steps = 0;
+    uint64_t steps = 0, lost = c->walked.bytes;
+    r->first_mark = c->mark_count;
     clr_scan_begin(&s, c, r, &c->walked);
     while (clr_scan_next(&s, &o)) {
         if (*next_word < c->stack_word_count &&
             c->stack_words[*next_word].word < o.address + o.bytes)
             GCD_TRY(take_stack_words(c, next_word, &o, err));
-        if (o.is_leaf)
-            note_leaf(r, o.address);
+        if (r->generation != CLR_FROZEN) {
+            struct clr_mark *m = note_mark(c, r, o.address);
+            if (o.is_leaf)
+                m->done |= UINT64_C(1) << (o.address - r->start) / 8 % 64;
+        }
         if (++steps % CANCEL_EVERY == 0)
             GCD_TRY(gcd_check_canceled(c->context->cancel, err));
     }
+    end_marks(c, r, c->walked.bytes - lost);
     return s.st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "walking a heap");
 }
 
@@ -338,29 +400,33 @@ static void cut_region(struct clr *c, struct clr_region *r)
     r->end = r->start + have;
 }
 
-static gcd_status make_marks(struct clr *c, struct gcd_error *err)
+static gcd_status make_blocks(struct clr *c, struct gcd_error *err)
 {
     uint64_t all = 0;
-    size_t count = 0;
+    size_t blocks = 0, marks = 0;
     for (size_t i = 0; i < c->region_count; i++) {
         struct clr_region *r = &c->regions[i];
         all += r->end - r->start;
         cut_region(c, r);
         if (r->end - r->start > REGION_BYTES_MAX)
             return gcd_fail(err, GCD_E_LIMIT, "a region of the heap has more than 32 GiB");
-        count += marks_of(r);
+        blocks += clr_blocks_of(r);
+        marks += clr_marks_of(r);
     }
     /* a dump without heap has at most the pages that stacks and registers point at */
     if (all > 0 && c->gaps.lost_bytes > all - all / 16 && c->image->cut_off == GCD_OFF_NONE)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
                         "this dump has no heap (it is of type 1, mini, or 3, triage): take one of "
                         "type 2 (heap) or 4 (full)");
-    c->marks = gcd_mem_new_array(&c->alloc, count, sizeof *c->marks);
-    if (c->marks == NULL)
+    c->blocks = gcd_mem_new_array(&c->alloc, blocks, sizeof *c->blocks);
+    c->block_count = blocks;
+    /* room for all: what stays unused takes no memory */
+    c->marks = gcd_mem_new_uncleared(&c->alloc, marks, sizeof *c->marks);
+    c->mark_cap = marks;
+    if (c->blocks == NULL || c->marks == NULL)
         return gcd_fail_nomem(err, "finding what is alive");
-    c->mark_count = count;
-    for (size_t i = 0, at = 0; i < c->region_count; at += marks_of(&c->regions[i]), i++)
-        c->regions[i].marks = c->marks + at;
+    for (size_t i = 0, at = 0; i < c->region_count; at += clr_blocks_of(&c->regions[i]), i++)
+        c->regions[i].blocks = c->blocks + at;
     return GCD_OK;
 }
 
@@ -368,7 +434,7 @@ gcd_status clr_walk(struct clr *c, struct gcd_error *err)
 {
     size_t next_word = 0;
     GCD_TRY(clr_find_methods(c, err));
-    GCD_TRY(make_marks(c, err));
+    GCD_TRY(make_blocks(c, err));
     image_expect(c->image, IMAGE_ASCENDING);
     gcd_status st = GCD_OK;
     for (size_t i = 0; i < c->region_count && st == GCD_OK; i++)
@@ -389,7 +455,7 @@ gcd_status clr_check_dead(struct clr *c, struct gcd_error *err)
         while (clr_scan_next(&s, &o)) {
             if (++steps % CANCEL_EVERY == 0)
                 GCD_TRY(gcd_check_canceled(c->context->cancel, err));
-            if (clr_is_marked(&c->regions[i], o.address))
+            if (clr_is_marked(c, &c->regions[i], o.address))
                 continue;
             clr_slots_begin(&slots, c, &o);
             while (clr_slots_next(&slots, &target, &slot))
@@ -417,7 +483,7 @@ static void drop_dead(struct clr *c)
 
 gcd_status clr_mark(struct clr *c, struct gcd_error *err)
 {
-    struct marking k = { .c = c, .err = err, .region = c->regions };
+    struct marking k = { .c = c, .err = err, .region = c->regions, .block = c->blocks };
     gcd_status st = clr_pending_init(&k.pending, c->mark_count, &c->alloc)
                         ? mark_roots(&k)
                         : gcd_fail_nomem(err, "finding what is alive");

@@ -5,8 +5,9 @@
 #include "base/sort.h"
 #include "image/clr/clr.h"
 
-#define ALIGNED(n) (((n) + 7) & ~UINT64_C(7))
-#define OBJECT_MIN 24u
+#define ALIGNED(n)  (((n) + 7) & ~UINT64_C(7))
+#define OBJECT_MIN  24u
+#define MARKS_AHEAD 8u
 
 static void note_hole(struct clr_scan *s)
 {
@@ -83,6 +84,53 @@ bool clr_scan_next(struct clr_scan *s, struct clr_object *ret)
         }
         s->at += bytes;
         if (!ret->is_free)
+            return true;
+    }
+    return false;
+}
+
+/* The next mark of a region, of memory from *RET_AT on; NULL = there are no more. */
+static inline const struct clr_mark *next_mark(const struct clr_scan *s, struct clr_mark_cursor *k,
+                                               uint64_t *ret_at)
+{
+    const struct clr_region *r = s->region;
+    while (k->has == 0) {
+        if (k->block == clr_blocks_of(r))
+            return NULL;
+        k->has = r->blocks[k->block++].has;
+    }
+    *ret_at = r->start + CLR_BLOCK_BYTES * (uint64_t)(k->block - 1) +
+              CLR_MARK_BYTES * (uint64_t)__builtin_ctzll(k->has);
+    k->has &= k->has - 1;
+    return &s->c->marks[r->first_mark + k->mark++];
+}
+
+/* Fetches the objects of a mark that comes soon: one after the other, each would be waited for. */
+static inline void fetch_ahead(struct clr_scan *s)
+{
+    uint64_t at;
+    const struct clr_mark *m = next_mark(s, &s->ahead, &at);
+    for (uint64_t live = m != NULL ? m->live : 0; live != 0; live >>= 8, at += 64)
+        if ((live & 255) != 0)
+            image_prefetch(s->c->image, at);
+}
+
+bool clr_scan_next_live(struct clr_scan *s, struct clr_object *ret)
+{
+    if (s->ahead.block == 0)
+        for (unsigned i = 0; i < MARKS_AHEAD; i++)
+            fetch_ahead(s);
+    while (s->st == GCD_OK) {
+        while (s->live == 0) {
+            const struct clr_mark *m = next_mark(s, &s->marks, &s->live_at);
+            if (m == NULL)
+                return false;
+            s->live = m->live;
+            fetch_ahead(s);
+        }
+        uint64_t at = s->live_at + 8 * (uint64_t)__builtin_ctzll(s->live);
+        s->live &= s->live - 1;
+        if (clr_object_at(s->c, at, ret, &s->st) && ret->bytes <= s->region->end - at)
             return true;
     }
     return false;

@@ -131,13 +131,16 @@ static void make_pieces(struct clr *c)
 
 void clr_forget_regions(struct clr *c)
 {
-    gcd_mem_free(&c->alloc, c->marks, c->mark_count * sizeof *c->marks);
+    gcd_mem_free(&c->alloc, c->marks, c->mark_cap * sizeof *c->marks);
+    gcd_mem_free(&c->alloc, c->blocks, c->block_count * sizeof *c->blocks);
     gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
     gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
     c->marks = NULL;
+    c->blocks = NULL;
     c->regions = NULL;
     c->buckets = NULL;
-    c->region_count = c->region_cap = c->bucket_count = c->mark_count = 0;
+    c->region_count = c->region_cap = c->bucket_count = c->block_count = 0;
+    c->mark_count = c->mark_cap = 0;
     c->bucket_shift = 0;
     c->gaps.broken_regions = 0;
 }

@@ -147,6 +147,13 @@ static inline const uint8_t *image_cached(const struct image *m, uint64_t addres
                : NULL;
 }
 
+/* ADDRESS will be read soon: it comes from memory meanwhile, if it lies in the last segment. */
+static inline void image_prefetch(const struct image *m, uint64_t address)
+{
+    if (address - m->near.start < m->near.bytes)
+        __builtin_prefetch(m->near.at + (address - m->near.start));
+}
+
 /* A number; 0 if the image lacks it. */
 uint64_t image_far_u64(struct image *m, uint64_t address);
 static inline uint64_t image_u64(struct image *m, uint64_t address)
