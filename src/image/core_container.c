@@ -134,8 +134,13 @@ static gcd_status prepare_once(struct core *k, struct gcd_error *err)
     struct heap_image *h = k->shared;
     h->context = k->context;
     h->context.alloc = &h->alloc;
-    if (!h->opened && h->st == GCD_OK)
+    if (!h->opened && h->st == GCD_OK) {
         h->st = prepare(h, k->in, &h->error);
+        if (h->st == GCD_E_UNSUPPORTED && h->unpacked != GCD_OK) {
+            h->st = h->unpacked; /* what is not there may only be damaged */
+            h->error = h->unpack_error;
+        }
+    }
     k->info.process = h->image.process;
     k->info.start_unix_ms = h->unix_ms;
     if (h->st != GCD_OK && err != NULL)

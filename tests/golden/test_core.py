@@ -467,6 +467,11 @@ class Core(unittest.TestCase):
                 self.assertTrue(run.stdout.startswith(b"(INCOMPLETE dump: "), run.stdout[:100])
                 self.assertTrue(run.stdout.endswith(whole.stdout), run.stdout[:200])
                 self.assertIn(why, run.stderr)
+        nothing = bytearray(gzip.compress(self.data.replace(b"g_dacTable", b"g_dbcTable"), 1))
+        nothing[-6] ^= 1
+        r = gcdumpc("report", self.put(bytes(nothing)))              # the runtime may be what is damaged
+        self.assertEqual(r.returncode, 1, r.stderr)
+        self.assertIn(b"the gzip data are damaged", r.stderr)
         for part in range(1, 10):
             r = gcdumpc("report", self.put(packed[:len(packed) * part // 10]))
             self.assertIn(r.returncode, (1, 3), (part, r.stderr))
