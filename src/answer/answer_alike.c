@@ -3,6 +3,7 @@
  * inside, such as Dictionary<K, V>.Entry[], and the array of a List<T>.  People see one row.
  */
 #include "answer/answer_alike.h"
+#include "answer/answers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ void answer_alike_done(struct answer_alike *a)
 {
     gcd_mem_free(&a->alloc, a->groups, a->n * sizeof *a->groups);
     gcd_mem_free(&a->alloc, a->order, a->n * sizeof *a->order);
+    gcd_mem_free(&a->alloc, a->observed, a->n * sizeof *a->observed);
     *a = (struct answer_alike){ .n = 0 };
 }
 
@@ -119,7 +121,11 @@ static gcd_status sort(struct answer_alike *a, const struct gcd_diff *d, struct 
             continue;
         struct gcd_diff_sum sums[2];
         answer_alike_sums(a, d, i, sums);
-        ranked[a->count++] = (struct ranked){ (double)sums[1].bytes - (double)sums[0].bytes, i };
+        double growth = (double)sums[1].bytes - (double)sums[0].bytes,
+               observed = (double)a->observed[i];
+        if (growth > 0)
+            growth = growth > observed ? growth - observed : 0;
+        ranked[a->count++] = (struct ranked){ growth, i };
     }
     qsort(ranked, a->count, sizeof *ranked, by_growth);
     for (size_t i = 0; i < a->count; i++)
@@ -137,8 +143,8 @@ void answer_alike_sums(const struct answer_alike *a, const struct gcd_diff *d, u
     }
 }
 
-gcd_status answer_alike_find(const struct gcd_diff *d, struct answer_alike *ret,
-                             struct gcd_error *err)
+gcd_status answer_alike_find(const struct gcd_diff *d, struct gcd_session *observed,
+                             struct answer_alike *ret, struct gcd_error *err)
 {
     struct answer_alike *a = ret;
     struct gcd_idmap map;
@@ -146,14 +152,22 @@ gcd_status answer_alike_find(const struct gcd_diff *d, struct answer_alike *ret,
     *a = (struct answer_alike){ .alloc = gcd_alloc_or_default(NULL), .n = gcd_diff_row_count(d) };
     a->groups = gcd_mem_new_array(&a->alloc, a->n, sizeof *a->groups);
     a->order = gcd_mem_new_array(&a->alloc, a->n, sizeof *a->order);
+    a->observed = gcd_mem_new_array(&a->alloc, a->n, sizeof *a->observed);
     gcd_idmap_init(&map, &a->alloc);
     for (uint32_t i = 0; i < a->n && ok; i++) {
         const char *name = gcd_diff_row(d, i)->name;
         ok = gcd_idmap_put(&map, name_id(name, strlen(name)), i);
     }
-    ok = ok && (a->n == 0 || (a->groups != NULL && a->order != NULL));
+    ok = ok && (a->n == 0 || (a->groups != NULL && a->order != NULL && a->observed != NULL));
     if (ok)
         join(a, d, &map);
     gcd_idmap_done(&map);
-    return ok ? sort(a, d, err) : gcd_fail_nomem(err, "comparing types");
+    if (!ok)
+        return gcd_fail_nomem(err, "comparing types");
+    if (observed != NULL)
+        GCD_TRY(answer_observed(observed, d, a->observed, err));
+    for (uint32_t i = 0; i < a->n; i++) /* of a collection with its parts */
+        if (a->groups[i].whole != i)
+            gcd_add_saturating(&a->observed[a->groups[i].whole], a->observed[i]);
+    return sort(a, d, err);
 }

@@ -21,11 +21,13 @@ struct answer_alike {
     struct answer_group *groups; /* [n] */
     uint32_t *order;             /* [count of n] rows that are no parts, by growth in bytes */
     size_t count;
+    uint64_t *observed; /* [n] of the growth of each row, bytes that are no growth of the program */
 };
 
-/* Of two dumps.  Call answer_alike_done in any case. */
-gcd_status answer_alike_find(const struct gcd_diff *d, struct answer_alike *ret,
-                             struct gcd_error *err);
+struct gcd_session;
+/* Of two dumps; OBSERVED as in struct answer_compared.  Call answer_alike_done in any case. */
+gcd_status answer_alike_find(const struct gcd_diff *d, struct gcd_session *observed,
+                             struct answer_alike *ret, struct gcd_error *err);
 void answer_alike_done(struct answer_alike *a);
 /* Objects and bytes of ROW with its parts; retained bytes of ROW. */
 void answer_alike_sums(const struct answer_alike *a, const struct gcd_diff *d, uint32_t row,

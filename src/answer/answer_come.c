@@ -45,20 +45,9 @@ static uint64_t worth_growth(const uint64_t heap[2])
 /* Does ROW, or a static variable, have what the runtime keeps only while it is observed? */
 static bool is_observing(const struct gcd_tree_diff_row *row)
 {
-    static const char variable[] = "static variable ", of[] = "System.Diagnostics.Tracing.";
-    static const char *const names[] = { "NativeRuntimeEventSource", "RuntimeEventSource" };
-    const char *name = row->name;
-    if (gcd_text_begins(name, variable))
-        name += sizeof variable - 1;
-    if (!gcd_text_begins(name, of))
-        return false;
-    name += sizeof of - 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t n = strlen(names[i]);
-        if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == '.'))
-            return true;
-    }
-    return false;
+    static const char variable[] = "static variable ";
+    return answer_is_observing(row->name +
+                               (gcd_text_begins(row->name, variable) ? sizeof variable - 1 : 0));
 }
 
 /* The row below ROW that has grown most, if that is a large part; GCD_STEP_NONE = none. */

@@ -177,7 +177,8 @@ gcd_status answer_diff(const struct answer_compared *from, struct answer **ret,
         answer_hide(a, "retained_after");
         answer_hide(a, "retained_delta");
     }
-    gcd_status st = folds(from) ? answer_alike_find(from->diff, &alike, err) : GCD_OK;
+    gcd_status st =
+        folds(from) ? answer_alike_find(from->diff, from->observed, &alike, err) : GCD_OK;
     a->first = from->page.first;
     for (size_t i = 0; i < (folds(from) ? alike.count : n) && st == GCD_OK; i++)
         put_change(a, from, folds(from) ? alike.order[i] : from->order[i],

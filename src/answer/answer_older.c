@@ -184,6 +184,11 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
     return GCD_OK;
 }
 
+bool answer_older_unobserved(const struct answer_older *o)
+{
+    return o->heap_bytes[0] - o->own_bytes[0] < ANSWER_GROWN_BYTES;
+}
+
 uint64_t answer_older_heap_bytes(const struct answer_older *o)
 {
     return o->heap_bytes[0];

@@ -285,6 +285,14 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
 const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
 const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_COME_BYTES]);
 
+/* ---- answer_observed.c: what exists only to observe the process ---- */
+
+/* Is NAME the type of a source of the runtime's own events, or a member of it? */
+bool answer_is_observing(const char *name);
+/* Adds such bytes of S to those of each row of D, which is matched and has S. */
+gcd_status answer_observed(struct gcd_session *s, const struct gcd_diff *d, uint64_t *ret,
+                           struct gcd_error *err);
+
 /* ---- answer_fill.c: owners that fill up to a limit ---- */
 
 /* How many objects of one type each owner has: gcd_owner_fills, with names that outlive the dump.
@@ -339,6 +347,8 @@ void answer_older_free(struct answer_older *o);
 gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
                               const struct gcd_suspects *suspects,
                               const struct gcd_tree_diff *paths, struct gcd_error *err);
+/* Has it hardly anything that exists only to observe the process? */
+bool answer_older_unobserved(const struct answer_older *o);
 uint64_t answer_older_heap_bytes(const struct answer_older *o);
 /* The numbers of the newer suspects, the most grown first; *RET_WORTH of them are worth a word. */
 const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth);
@@ -443,6 +453,8 @@ struct answer_compared {
     bool people;   /* what grows together as part of one thing has one row (answer_alike.h) */
     enum answer_sort sort;
     struct answer_page page; /* MIN_BYTES: of the change */
+    /* the last dump, if what observes the process has come with it; else NULL */
+    struct gcd_session *observed;
 };
 extern const struct answer_shape answer_diff_shape, answer_changed_paths_shape;
 /* The types that differ: of two dumps; of any number. */

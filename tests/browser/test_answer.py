@@ -125,10 +125,15 @@ class Actions(PageTest):
         page.click("#summary .actions a", 0)
         self.assertIn("SessionStore", page.text("#panel .path"))
         page.key("Escape")
+        self.assertEqual(page.run("document.activeElement.textContent"), "path")     # what opened the panel has the focus again
         page.click("#summary .actions a", 1)
         self.assertEqual(page.count("#panel .path"), 0)
         self.assertIn("Byte[] 24.0 MiB in 256 objects", page.text("#panel"))
         page.key("Escape")
+        page.key("Enter")                                # by keys alone, too
+        self.assertIn("Byte[] 24.0 MiB in 256 objects", page.text("#panel"))
+        page.key("Escape")
+        self.assertEqual(page.run("document.activeElement.textContent"), "content")
         page.run("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
         page.click("#summary .actions .chip", 0)
         self.assertEqual(page.run("window.copied"), "gcdumpc paths FILE --type 'Shop.SessionStore'")

@@ -8,6 +8,7 @@ import re
 import struct
 import subprocess
 
+from test_retained_paths import heap
 from cli_support import SOURCE, CliTest, genheap, main, trace, types_trace
 
 START = struct.pack("<8H", 2024, 5, 2, 7, 10, 0, 0, 0)
@@ -379,6 +380,19 @@ class Paths(Compare):
         self.assertEqual(lines[:2], ["SessionStore: 1,000 -> 3,000 UserSession, +4.1 MiB, 53 % of the growth", ""])
         for pair in (shop[::-1], shop[:1] * 2, [trace(name) for name in self.PAIR]):
             self.assertTrue(self.done("diff", *pair, "--paths", "-q").text.startswith("Dump "), pair)
+
+    def test_what_comes_from_being_observed_does_not_lead(self):
+        """The runtime describes its events when it is first observed: more bytes than the program's own, but no growth of the program."""
+        def dump(orders, infos):
+            source = "System.Diagnostics.Tracing.NativeRuntimeEventSource"
+            objects = {"orders": ("Shop.Order[]", 24 + 8 * orders, [f"o{i}" for i in range(orders)]), "source": (source, 24, [f"i{i}" for i in range(infos)])}
+            objects |= {f"o{i}": ("Shop.Order", 100, []) for i in range(orders)} | {f"i{i}": ("System.Info", 1000, []) for i in range(infos)}
+            return heap(objects, [("orders", "s_orders"), ("source", "s_source")])[0]
+        for before, first in ((0, ["Shop.Order", "Shop.Order[]"]), (100, ["System.Info", "Shop.Order"])):
+            self.put("old.gclog", dump(100, before))
+            self.put("new.gclog", dump(400, 300))
+            types = [line.split()[-1] for line in self.done("diff", "old.gclog", "new.gclog").text.split("\n") if " Shop." in line or " System." in line]
+            self.assertEqual(types[:2], first)
 
     def test_steps_fold(self):
         """The inside of collections and steps of the framework are folded, as in paths; lines below a line still add up to its total without itself."""

@@ -267,6 +267,21 @@ class Leaks(CliTest):
         self.assertEqual([(s["place"], s["advice"]) for s in got["suspects"]],
                          [("Store", "There are no more Article objects than before: look for what makes them larger.")])
 
+    def test_growth_in_collections_of_a_collection(self):
+        """Each group is heavy, and another path leads to them than before: the hub has grown, by what is in its groups."""
+        def hub(guests, above):
+            inner = "System.Collections.Generic.List`1[Chat.Guest]"
+            objects = {"hub": ("Chat.Hub", 24, ["groups"]), "groups": (f"System.Collections.Generic.List`1[{inner}]", 32, ["all"]),
+                       "all": (f"{inner}[]", 24 + 8 * 20, [f"group{g}" for g in range(20)]), "host": ("System.Host", 24, ["hub"])}
+            for g in range(20):
+                objects[f"group{g}"] = (inner, 32, [f"items{g}"])
+                objects[f"items{g}"] = ("Chat.Guest[]", 24 + 8 * guests, [f"g{g}.{i}" for i in range(guests)])
+                objects |= {f"g{g}.{i}": ("Chat.Guest", 300, []) for i in range(guests)}
+            return heap(objects, [(above, f"s_{above}")])[0]
+        text, got = self.grown(hub(1000, "hub"), hub(1500, "host"))
+        self.assertEqual([(s["place"], s["grown"]) for s in got["suspects"]], [("Hub", "Hub: 20,000 -> 30,000 Guest, +2.9 MiB, 100 % of the growth")], text)
+        self.assertTrue(got["suspects"][0]["advice"].startswith("Look in Hub for what adds Guest objects to these collections"), text)
+
     def test_growth_beside_others_of_its_type(self):
         """What an owner had and has, not what the heap had and has: others hold objects of the same types."""
         def carts(n, saved):

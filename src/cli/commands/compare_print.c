@@ -117,6 +117,9 @@ bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)
         .people = !view->json && !view->csv,
         .sort = (enum answer_sort)view->sort,
         .page = { .most = view->top, .min_bytes = view->min_bytes },
+        .observed = c->wants_answer && c->older != NULL && answer_older_unobserved(c->older)
+                        ? c->newest->session
+                        : NULL,
     };
     return sides != NULL;
 }
