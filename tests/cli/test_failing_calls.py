@@ -1,7 +1,7 @@
 """Every system call and every allocation fails in turn, and all are interrupted or made short: each command and format ends with a
 status and one line, leaves no temporary file, and keeps the old output.  See tests/preload/fail_calls.c.
 
-GCDUMPC_SWEEP_POINTS: how many failing calls of one kind to try for one command, spread over all of them (12, in a
+GCDUMPC_SWEEP_POINTS: how many failing calls of one kind to try for one command, spread over all of them (6, in a
 long run 40; 0 = every one).
 """
 import errno
@@ -16,7 +16,7 @@ from cli_support import BUILD, HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, CliTest
 from scripted_runtime import Runtime
 
 LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
-POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (40 if os.environ.get("GCDUMPC_LONG") == "1" else 12))
+POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (40 if os.environ.get("GCDUMPC_LONG") == "1" else 6))
 # errors that a call of each kind may return
 WAYS = {"open": (errno.EMFILE, errno.EACCES), "read": (errno.EIO,), "write": (errno.ENOSPC, errno.EIO), "sync": (errno.EIO,),
         "rename": (errno.EACCES,), "truncate": (errno.ENOSPC,), "mkdir": (errno.ENOSPC,), "close": (errno.EIO,), "stat": (errno.EIO,),

@@ -5,6 +5,7 @@ By default on the SDK's runtime, and WebLab, with its plugins, also on .NET 8, w
 runtimes, each also with the server collector and with segments.
 """
 import collections
+import functools
 import json
 import re
 import sqlite3
@@ -184,6 +185,12 @@ class FieldsClrMD(LiveTest):
             return kind == "null"
         return kind in ("struct", "pointer") if said == "other" else value in (str(integer), text)
 
+    @staticmethod
+    @functools.lru_cache(None)
+    def names(path):
+        """As gcdumpc calls the fields of PATH."""
+        return [re.sub(r"^<((?:[^<>]|<[^<>]*>)+)>.*|^(?:CS\$)?<>\w+__(.*)", r"\1\2", name) for name in path.split("/")]
+
     def compare(self, core, oracle):
         truth = [line.split("\t") for line in oracle.lines("--values")]
         ours, kinds, wrong = self.ours(core), collections.Counter(), []
@@ -194,14 +201,15 @@ class FieldsClrMD(LiveTest):
         for address, path, kind, value in truth:
             if (address, path) in prefixes:          # its parts are compared
                 continue
-            names = [re.sub(r"^<((?:[^<>]|<[^<>]*>)+)>.*|^(?:CS\$)?<>\w+__(.*)", r"\1\2", name) for name in path.split("/")]
+            names = self.names(path)
             values = ours[int(address), ".".join(names)] or ours[int(address), path.replace("/", ".")]
-            whole = [".".join(names[:i]) for i in range(1, len(names)) if any(k == "struct" for k, *_ in ours[int(address), ".".join(names[:i])])]
             if not values and len(names) > 1:        # ClrMD has System.IntPtr and the like as structs, in their own assembly
                 values = [v for v in ours[int(address), ".".join(names[:-1])] if v[0] != "struct"]
             if not values and kind == "null" and any(text == "false" for _, _, text, _ in ours[int(address), ".".join(names) + ".hasValue"]):
                 values = [("null", None, None, None)]
-            if not values and whole:
+            whole = [".".join(names[:i]) for i in range(1, len(names)) if not values and
+                     any(k == "struct" for k, *_ in ours[int(address), ".".join(names[:i])])]
+            if whole:
                 unread[whole[0]] += 1
             elif not any(self.agree(kind, value, v) for v in values):
                 wrong.append((hex(int(address)), path, kind, value, values))
@@ -219,12 +227,12 @@ class FieldsClrMD(LiveTest):
         return core, Oracle(core, runtime, "built" if runtime == own_runtime() else "contained")
 
     def test_fields(self):
-        runtime, n = own_runtime(), 15_000
+        runtime, n = own_runtime(), 10_500
         with Process("orders", str(n), program=need(program, "ValueLab", runtime, "built")) as target:
             objects, kinds, parts, unread = self.compare(*self.core(target, runtime))
         self.assertGreater(objects, 100_000)
-        self.assertGreater(kinds["value"], 400_000)
-        self.assertGreater(parts["value"], 30_000)
+        self.assertGreater(kinds["value"], 280_000)
+        self.assertGreater(parts["value"], 20_000)
         self.assertEqual(sum(unread.values()), 0)
 
 

@@ -4,13 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SANITIZE_ADDRESS__
-#define ASAN 1
-#elif defined __has_feature /* of clang */
-#define ASAN __has_feature(address_sanitizer)
-#else
-#define ASAN 0
-#endif
+#include "support/cases.h"
+
 #if ASAN
 #include <sanitizer/asan_interface.h>
 #endif

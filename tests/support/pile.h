@@ -37,16 +37,27 @@ struct pile {
     unsigned generation, ptr_bytes; /* of the range; 0 = 8 */
 };
 
-#define PILE_MAX 100000u
+/* Few at first: with sanitizers each byte of a block costs time, and thousands of piles are small.
+ */
+#define PILE_FIRST 1024u
 
 static inline struct pile *pile_new(void)
 {
     struct pile *p = calloc(1, sizeof *p);
-    p->nodes = calloc(PILE_MAX, sizeof *p->nodes);
-    p->edges = calloc(PILE_MAX, sizeof *p->edges);
-    p->roots = calloc(PILE_MAX, sizeof *p->roots);
-    p->dependents = calloc(PILE_MAX, sizeof *p->dependents);
+    p->nodes = calloc(PILE_FIRST, sizeof *p->nodes);
+    p->edges = calloc(PILE_FIRST, sizeof *p->edges);
+    p->roots = calloc(PILE_FIRST, sizeof *p->roots);
+    p->dependents = calloc(PILE_FIRST, sizeof *p->dependents);
     return p;
+}
+
+/* ITEMS, an array of pile_new with COUNT items of BYTES, with room for one more. */
+static inline void *pile_room(void *items, size_t count, size_t bytes)
+{
+    bool full = count >= PILE_FIRST && (count & (count - 1)) == 0;
+    void *more = full ? realloc(items, 2 * count * bytes) : items;
+    assert_non_null(more);
+    return more;
 }
 
 static inline uint32_t type(struct pile *p, const char *name)
@@ -63,17 +74,28 @@ static inline uint32_t type(struct pile *p, const char *name)
     return (uint32_t)p->type_count++;
 }
 
+static inline uint32_t node_of(struct pile *p, uint32_t type_number, uint64_t size)
+{
+    p->nodes = pile_room(p->nodes, p->node_count, sizeof *p->nodes);
+    p->nodes[p->node_count] = (struct shop_node){ type_number, size };
+    return (uint32_t)p->node_count++;
+}
+
 static inline uint32_t node(struct pile *p, const char *name, uint64_t size)
 {
-    assert_true(p->node_count < PILE_MAX);
-    p->nodes[p->node_count] = (struct shop_node){ type(p, name), size };
-    return (uint32_t)p->node_count++;
+    return node_of(p, type(p, name), size);
 }
 
 static inline void edge(struct pile *p, uint32_t from, uint32_t to)
 {
-    assert_true(p->edge_count < PILE_MAX);
+    p->edges = pile_room(p->edges, p->edge_count, sizeof *p->edges);
     p->edges[p->edge_count++] = (struct shop_edge){ from, to };
+}
+
+static inline void dependent(struct pile *p, uint32_t key, uint32_t value)
+{
+    p->dependents = pile_room(p->dependents, p->dependent_count, sizeof *p->dependents);
+    p->dependents[p->dependent_count++] = (struct shop_edge){ key, value };
 }
 
 /* A new object that FROM refers to. */
@@ -84,12 +106,16 @@ static inline uint32_t child(struct pile *p, uint32_t from, const char *name, ui
     return to;
 }
 
+static inline void put_root(struct pile *p, const struct gcd_root *r)
+{
+    p->roots = pile_room(p->roots, p->root_count, sizeof *p->roots);
+    p->roots[p->root_count++] = *r;
+}
+
 static inline void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags,
                         const char *name)
 {
-    assert_true(p->root_count < PILE_MAX);
-    p->roots[p->root_count++] =
-        (struct gcd_root){ .node = to, .kind = kind, .flags = flags, .name = name };
+    put_root(p, &(struct gcd_root){ .node = to, .kind = kind, .flags = flags, .name = name });
 }
 
 static inline void static_root(struct pile *p, uint32_t to, const char *name)

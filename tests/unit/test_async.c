@@ -9,6 +9,7 @@
 #include <gcdumpc/unstable/async_names.h>
 
 #include "graph/graph_build.h"
+#include "support/cases.h"
 #include "support/async_graph.h"
 #include "support/check.h"
 #include "support/failalloc.h"
@@ -903,7 +904,7 @@ static void check(const struct gcd_graph *g, const struct gcd_async *a, size_t o
 static void random_graphs(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 20000; seed++) {
+    for (uint64_t seed = 0; seed < CASES(20000); seed++) {
         size_t n;
         struct gcd_graph *g = random_graph(seed, &n);
         struct gcd_async *a = find(g, NULL);

@@ -8,6 +8,7 @@
 
 #include "graph/graph_build.h"
 #include "support/check.h"
+#include "support/cases.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
@@ -350,7 +351,7 @@ static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
 static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 4000; seed++) {
+    for (uint64_t seed = 0; seed < CASES(4000); seed++) {
         struct gcd_graph *g = graph_gen(
             &(struct graph_gen){ .seed = seed,
                                  .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
@@ -368,7 +369,7 @@ static void flow_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
     uint64_t s = 7;
-    for (uint64_t seed = 0; seed < 4000; seed++) {
+    for (uint64_t seed = 0; seed < CASES(4000); seed++) {
         static struct pair edges[400], dependents[8];
         uint32_t n = 2 + (uint32_t)(run_random(&s) % 40);
         size_t edge_count = n - 1 + (size_t)(run_random(&s) % (3 * n)),

@@ -7,6 +7,7 @@
 #include <gcdumpc/unstable/field_sizes.h>
 
 #include "graph/graph_build.h"
+#include "support/cases.h"
 #include "support/failalloc.h"
 #include "support/run.h"
 
@@ -233,7 +234,7 @@ static void the_rows_are_those_of_a_search(void **state)
 {
     (void)state;
     size_t seen[GCD_HOLDERS] = { 0 }, statics = 0;
-    for (uint64_t seed = 1; seed <= 4000; seed++) {
+    for (uint64_t seed = 1; seed <= CASES(4000); seed++) {
         struct heap h = random_heap(seed);
         struct gcd_field_sizes_of of = { .fields = h.fields, .types = h.types, .roots = h.roots };
         struct gcd_field_sizes *sizes;

@@ -207,8 +207,7 @@ static void entries(struct pile *p, uint32_t n)
     static_root(p, all, "s_orders");
     for (uint32_t i = 0; i < n; i++) {
         uint32_t key = child(p, all, "Shop.Order", 40);
-        p->dependents[p->dependent_count++] =
-            (struct shop_edge){ key, node(p, "Shop.Thumbnail", 100) };
+        dependent(p, key, node(p, "Shop.Thumbnail", 100));
     }
 }
 
@@ -423,7 +422,7 @@ static void few_large_values(void **state)
         for (unsigned i = 0; i < 10; i++) {
             uint32_t key = child(p, all, "Shop.Key", 24);
             uint32_t extra = node(p, "Shop.Extra", large > 0 ? 600 << 10 : 60 << 10);
-            p->dependents[p->dependent_count++] = (struct shop_edge){ key, extra };
+            dependent(p, key, extra);
             if (large == 1)
                 put_texts(p, child(p, extra, LIST "[System.String]", 32), 20 + 2 * i);
         }

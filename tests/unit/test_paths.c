@@ -5,6 +5,7 @@
 #include <gcdumpc/paths.h>
 
 #include "support/check.h"
+#include "support/cases.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
@@ -17,7 +18,7 @@ static void random_graphs_agree_with_relaxation(void **state)
     (void)state;
     uint32_t distance[64], got[64], from_late = 0;
     int tier[64];
-    for (uint64_t seed = 0; seed < 1500; seed++) {
+    for (uint64_t seed = 0; seed < CASES(1500); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){
             .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
         struct gcd_paths *p;

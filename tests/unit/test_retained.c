@@ -6,6 +6,7 @@
 
 #include "graph/graph_build.h"
 #include "support/check.h"
+#include "support/cases.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
@@ -195,7 +196,7 @@ static void compare_bound(const struct gcd_graph *g, const struct gcd_dominators
 static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 800; seed++) {
+    for (uint64_t seed = 0; seed < CASES(800); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
                                                              .max_nodes = 3 + (uint32_t)(seed % 50),
                                                              .plain_names = true,
@@ -278,7 +279,7 @@ static void the_largest_objects_are_the_largest(void **state)
 {
     (void)state;
     uint64_t s = 5;
-    for (uint64_t seed = 0; seed < 1500; seed++) {
+    for (uint64_t seed = 0; seed < CASES(1500); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){
             .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
         uint32_t n = gcd_graph_node_count(g), count = 0,

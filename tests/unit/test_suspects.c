@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "support/check.h"
+#include "support/cases.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
@@ -226,7 +227,7 @@ static void a_dependent_handle_on_the_way_is_told(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t key = node(p, "Key", 24), value = node(p, "Value", 900);
-    p->dependents[p->dependent_count++] = (struct shop_edge){ key, value };
+    dependent(p, key, value);
     static_root(p, key, "s_key");
     struct answer a = ask(p, 0.5);
     const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Value");
@@ -931,7 +932,7 @@ static void no_more_suspects_than_shares(void **state)
 static void odd_graphs_do_no_harm(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < CASES(600); seed++) {
         struct gcd_graph *g = graph_gen_random(seed, 60);
         struct gcd_dominators *d;
         struct gcd_suspects *s;

@@ -204,11 +204,11 @@ static void what_a_local_variable_holds(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
         uint32_t shell = node(p, rows[i].type, 24);
-        p->roots[p->root_count++] = (struct gcd_root){ .node = shell,
-                                                       .kind = GCD_ROOT_STACK,
-                                                       .name = "",
-                                                       .class_name = "",
-                                                       .label = rows[i].label };
+        put_root(p, &(struct gcd_root){ .node = shell,
+                                        .kind = GCD_ROOT_STACK,
+                                        .name = "",
+                                        .class_name = "",
+                                        .label = rows[i].label });
         for (unsigned k = 0; k < 50; k++)
             child(p, shell, "Shop.View", 100);
         struct answer a = ask(p, 0.5);

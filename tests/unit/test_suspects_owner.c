@@ -131,11 +131,11 @@ static void only_a_static_variable_is_own(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t list = node(p, LIST, 32);
-    p->roots[p->root_count++] = (struct gcd_root){ .node = list,
-                                                   .kind = GCD_ROOT_STATIC,
-                                                   .name = "s_orders",
-                                                   .class_name = "Shop.Archive",
-                                                   .label = "Shop.Archive.s_orders" };
+    put_root(p, &(struct gcd_root){ .node = list,
+                                    .kind = GCD_ROOT_STATIC,
+                                    .name = "s_orders",
+                                    .class_name = "Shop.Archive",
+                                    .label = "Shop.Archive.s_orders" });
     fill(p, list, 20, "Shop.Order[]");
     struct answer a = ask(p, 0.5);
     assert_int_equal(first(a)->owner_node, GCD_NODE_NONE);
@@ -149,11 +149,11 @@ static void nothing_on_the_path_is_own(void **state)
     (void)state;
     struct pile *p = pile_new();
     uint32_t queue = node(p, "System.Threading.TimerQueue", 32), at = queue;
-    p->roots[p->root_count++] = (struct gcd_root){ .node = queue,
-                                                   .kind = GCD_ROOT_STATIC,
-                                                   .name = "s_all",
-                                                   .class_name = "System.Threading.TimerQueue",
-                                                   .label = "System.Threading.TimerQueue.s_all" };
+    put_root(p, &(struct gcd_root){ .node = queue,
+                                    .kind = GCD_ROOT_STATIC,
+                                    .name = "s_all",
+                                    .class_name = "System.Threading.TimerQueue",
+                                    .label = "System.Threading.TimerQueue.s_all" });
     for (unsigned i = 0; i < 40; i++) {
         at = child(p, at, "System.Threading.Timer", 10);
         child(p, child(p, at, "Shop.Job", 30), "System.Byte[]", 60);
@@ -1033,8 +1033,7 @@ static struct answer scripts(unsigned count, bool loaded)
             .id = n + 1, .name = "State", .described = true, .named = true, .module_number = i
         };
         p->type_count++;
-        p->nodes[p->node_count] = (struct shop_node){ n, 100 };
-        edge(p, all, (uint32_t)p->node_count++);
+        edge(p, all, node_of(p, n, 100));
     }
     p->modules = modules;
     p->module_count = count;

@@ -169,7 +169,7 @@ void image_expect(struct image *m, enum image_order order)
         unsigned shift;
         uint32_t count;
     } pages[] = {
-        [IMAGE_ANYWHERE] = { 14, 1024 },
+        [IMAGE_ANYWHERE] = { IMAGE_PAGE_SHIFT, IMAGE_PAGES_MAX },
         [IMAGE_ASCENDING] = { 16, 8 },
     };
     image_forget_pages(m);

@@ -21,8 +21,11 @@
 
 struct gcd_process_reader;
 
-#define IMAGE_CACHE_BYTES ((size_t)16 << 20)
-#define IMAGE_PAGES_MAX   1024u
+#define IMAGE_PAGE_SHIFT 14
+#ifndef IMAGE_PAGES_MAX
+#define IMAGE_PAGES_MAX 1024u /* a power of two */
+#endif
+#define IMAGE_CACHE_BYTES ((size_t)IMAGE_PAGES_MAX << IMAGE_PAGE_SHIFT)
 /* Words of a thread's registers that may hold references (struct user_regs_struct). */
 #define IMAGE_REGISTERS 27u
 
