@@ -131,6 +131,7 @@ gcd_status values_writing_next(struct values_writing *w, uint8_t *buffer, size_t
                                struct gcd_error *err)
 {
     struct values_part p;
+    uint32_t first = w->texts;
     *ret_n = 0;
     values_part_begin(&p, buffer);
     for (; w->next < w->v->object_count; w->next++) {
@@ -149,6 +150,8 @@ gcd_status values_writing_next(struct values_writing *w, uint8_t *buffer, size_t
     if (!texts && (w->key != NULL || !rows_writing_next(&w->rows, &p.w)))
         return GCD_OK;
     *ret_n = values_part_end(&p, w->parts++);
+    if (texts && w->key != NULL && w->texts - first > p.records / 2) /* hashes do not get smaller */
+        return GCD_OK;
     return values_part_deflate(&w->v->alloc, buffer, texts ? 0 : VALUES_OF_ROWS, ret_n, err);
 }
 

@@ -168,7 +168,7 @@ static void a_text_takes_24_bytes_beside_its_characters(void **state)
         if (i >= 100000 && bytes / (i + 1) > worst)
             worst = (uint32_t)(bytes / (i + 1));
     }
-    assert_true(worst < 24);
+    assert_true(worst < 23);
     values_free(v);
 }
 
