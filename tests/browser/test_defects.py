@@ -62,7 +62,7 @@ class TwoDumps(PageTest):
         self.assertEqual(sorted(row[0] for row in self.rows("types")), ["Shop.Entry", "Shop.Store"])     # both keep 800 KiB more
         self.assertIn("Also 1 unchanged type", page.texts("#types .chip"))
         self.assertIn("+800.0 KiB", page.text("#summary .answer"))
-        self.assertRegex(page.texts("#summary .answers li")[0], "^Store \\+800.0 KiB .*Store: 100 \u2192 900 Shop.Entry, \\+800.0 KiB")
+        self.assertRegex(page.texts("#summary .answers li")[0], "^Store \\+800.0 KiB .*Store: 100 \u2192 900 Entry, \\+800.0 KiB")
         self.assertEqual(page.texts("#summary .side h3"), ["Older: shop", "Newer: shop"])
 
     def test_another_process_is_said_on_the_page(self):

@@ -167,7 +167,7 @@ class Sections(DiffTest):
         page = self.compare(store(1000), store(2000))
         self.assertEqual(page.texts("#suspects > article h3 .open"), ["SessionStore"])
         self.assertRegex(page.text("#suspects article h3"), r"^1\. SessionStore \+[\d.]+ KiB [\d.]+ KiB, ")
-        self.assertIn("SessionStore: 1,000 → 2,000 Shop.UserSession, +", page.text("#summary .answers"))
+        self.assertIn("SessionStore: 1,000 → 2,000 UserSession, +", page.text("#summary .answers"))
         self.assertNotIn("Still", page.text("#summary .answers"))
         page.click("#suspects > details:not(.about) summary")
         self.assertEqual(page.text("#suspects > details:not(.about) summary"), "1 more suspect, which grew less or not")
