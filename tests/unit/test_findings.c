@@ -347,7 +347,10 @@ static void pool_http(struct pile *p)
     static_root(p, pool, "s_pools");
     for (unsigned i = 0; i < 50; i++) {
         up = child(p, up, STACK "+Node[System.Net.Http.HttpConnection]", 32);
-        child(p, child(p, up, "System.Net.Http.HttpConnection", 208), "System.Byte[]", 100 << 10);
+        uint32_t connection = child(p, up, "System.Net.Http.HttpConnection", 208);
+        child(p, connection, "System.Byte[]", 100 << 10);
+        if (i == 20) /* it is idle, too, and somebody keeps its last response */
+            static_root(p, connection, "s_last");
     }
 }
 
@@ -374,7 +377,7 @@ static void pools_are_notes(void **state)
           "An ArrayPool<Byte> keeps 5 returned arrays of 1.0 MiB each, 100.0 % of the heap." },
         { pool_memory, "1 memory pool (PinnedBlockMemoryPool) keeps 5.0 MiB of free blocks after a "
                        "peak, 100.0 % of the heap." },
-        { pool_http, "HttpClient keeps 50 idle connections with 4.9 MiB of buffers, 100.0 % of the "
+        { pool_http, "HttpClient keeps 50 idle connections with 4.8 MiB of buffers, 98.0 % of the "
                      "heap." },
         { pool_own, NULL },
     };

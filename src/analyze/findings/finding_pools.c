@@ -74,13 +74,23 @@ static bool is_connection(const struct gcd_type *t)
     return findings_is_named(t->name, "System.Net.Http.", "HttpConnection");
 }
 
-/* A connection in use is held by its request, too. */
-static bool look_if_idle(const struct findings *f, uint32_t node, struct finding_member *ret)
+static bool is_stacked(const struct gcd_type *t)
 {
-    uint32_t up = suspects_parent(f->w, node);
-    (void)ret;
-    return up < GCD_NODE_ROOT &&
-           gcd_text_begins(name_of(f, up), "System.Collections.Concurrent.ConcurrentStack`1+Node[");
+    return gcd_text_begins(t->name, "System.Collections.Concurrent.ConcurrentStack`1+Node["
+                                    "System.Net.Http.HttpConnection");
+}
+
+/* What is on the stack is idle, even if something still refers to its last response. */
+static bool look_at_place(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        ret->type = suspects_type_of(f->w, edges[i]);
+        if (is_connection(&f->types[ret->type]))
+            return true;
+    }
+    return false;
 }
 
 #define POOL .kind = GCD_SUSPECT_POOLS, .least = 1, .only_large = true, .replaces = true
@@ -93,8 +103,8 @@ const struct finding_rule finding_pool_memory = { POOL, .is_type = is_memory_poo
                                                   .look = findings_any, .who = findings_nobody };
 const struct finding_rule finding_pool_objects = { POOL, .is_type = is_object_pool,
                                                    .look = look_at_each, .who = findings_nobody };
-const struct finding_rule finding_pool_http = { POOL, .is_type = is_connection,
-                                                .look = look_if_idle, .who = findings_nobody };
+const struct finding_rule finding_pool_http = { POOL, .is_type = is_stacked, .look = look_at_place,
+                                                .who = findings_nobody };
 
 /* ---- the words ---- */
 
