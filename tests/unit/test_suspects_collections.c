@@ -335,6 +335,38 @@ static void references_without_targets(void **state)
     forget(a);
 }
 
+/* What the framework wants of those who keep its objects. */
+static void what_elements_want_is_said(void **state)
+{
+    static const struct {
+        const char *type, *words;
+    } rows[] = {
+        { "System.Text.Json.JsonDocument", "dispose of each, and keep a JsonElement.Clone()" },
+        { "Microsoft.AspNetCore.Http.DefaultHttpContext", "An HttpContext is for its request" },
+        { "System.Text.Json.JsonDocuments", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int roots = 0; roots < 2; roots++) { /* in one list, or each in a variable */
+            struct pile *p = pile_new();
+            uint32_t items = node(p, "System.Object[]", 824);
+            for (int k = 0; k < 100; k++) {
+                uint32_t o =
+                    roots == 0 ? child(p, items, rows[i].type, 72) : node(p, rows[i].type, 72);
+                child(p, o, "System.Byte[]", 1000);
+                if (roots == 1)
+                    static_root(p, o, "s_one");
+            }
+            static_root(p, items, "s_items");
+            struct answer a = ask(p, 0.3);
+            const char *advice = gcd_suspects_get(a.s, 0)->advice;
+            assert_int_equal(strstr(advice, rows[i].words != NULL ? rows[i].words : "dispose of") !=
+                                 NULL,
+                             rows[i].words != NULL);
+            forget(a);
+        }
+}
+
 /* A node, its list of children, their array, the next node ...: the collections are links of the
  * chain. */
 static void a_tree_by_way_of_collections_is_one_suspect(void **state)
@@ -610,6 +642,7 @@ int main(void)
         cmocka_unit_test(heavy_elements_of_one_type_are_one_suspect),
         cmocka_unit_test(the_table_of_a_frozen_dictionary_belongs_to_it),
         cmocka_unit_test(references_without_targets),
+        cmocka_unit_test(what_elements_want_is_said),
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),
         cmocka_unit_test(two_lists_are_no_chain),
         cmocka_unit_test(lists_in_lists_end),

@@ -635,9 +635,30 @@ static void put_local(struct suspect_words *s, const struct gcd_suspect *p)
                  known ? "." : ": see which with dotnet-stack report.");
 }
 
+/* What to do with many objects of TYPE, if their framework wants something of those who have them.
+ */
+static void put_duty(struct suspect_words *s, uint32_t type)
+{
+    static const struct {
+        const char *type, *advice;
+    } duties[] = {
+        { "System.Text.Json.JsonDocument",
+          " A JsonDocument keeps its buffers until it is disposed of: dispose of each, and keep a "
+          "JsonElement.Clone() of what is needed." },
+        { "Microsoft.AspNetCore.Http.DefaultHttpContext",
+          " An HttpContext is for its request alone, and may serve another one later: keep what is "
+          "needed of it instead." },
+    };
+    const char *name = type != GCD_TYPE_NONE ? gcd_graph_summary(s->w->g)->types[type].name : "";
+    for (size_t i = 0; i < sizeof duties / sizeof *duties; i++)
+        if (strcmp(name, duties[i].type) == 0)
+            suspects_put(s, "%s", duties[i].advice);
+}
+
 void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
 {
     advise_object(s, x);
+    put_duty(s, x->pub.element.type);
     /* what waits in an asynchronous method has no stack */
     if (suspects_is_local(s, &x->pub) && !suspects_is_call(s, x->pub.type))
         put_local(s, &x->pub);
@@ -688,7 +709,7 @@ static void put_holder_place(struct suspect_words *s, uint32_t owner_node, uint3
         suspects_put_root(s, root);
 }
 
-void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
+static void advise_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t type = s->w->is_own[p->type] || p->own_count == 0 ? p->type : p->own[0].type;
@@ -732,4 +753,10 @@ void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
     suspects_put_where(s, type);
     suspects_put(s, suspects_is_call(s, type) ? " calls that do not end."
                                               : " objects and never releases them.");
+}
+
+void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
+{
+    advise_type(s, x);
+    put_duty(s, x->pub.type);
 }
