@@ -135,7 +135,7 @@ static void a_cache_with_a_limit_is_a_note(void **state)
         { { 0 },
           false,
           false,
-          "within its limit, which a process (leaks --direct) or a core file " },
+          "within its limit, which a process (leaks --direct), a core file, or a " },
         { { INT64_MIN },
           true,
           false,

@@ -297,6 +297,10 @@ static bool is_bounded(const struct suspects_work *w, uint32_t channel)
                            "System.Threading.Channels.BoundedChannel");
 }
 
+/* What has the numbers in objects. */
+#define KNOWS_NUMBERS \
+    "a process (leaks --direct), a core file, or a recording of collect --values all"
+
 /* A channel that was made with a limit, and a BlockingCollection whose limit is known, are no
  * leaks. Does it say what there is to say? */
 static bool advise_bounded(struct suspect_words *s, const struct suspect *x)
@@ -307,9 +311,7 @@ static bool advise_bounded(struct suspect_words *s, const struct suspect *x)
          known = (channel || x->collection.kind == GCD_COLLECTION_BLOCKING) &&
                  number_in(s->w, node, channel ? "_bufferedCapacity" : "_boundedCapacity", &limit);
     if (!channel && x->collection.kind == GCD_COLLECTION_BLOCKING && !known) {
-        suspects_put(s,
-                     "It may be full and within its limit, which a process (leaks --direct) or a "
-                     "core file shows, but no recording. ");
+        suspects_put(s, "It may be full and within its limit, which %s shows. ", KNOWS_NUMBERS);
         return false;
     }
     if (!channel && limit == UINT64_MAX)
@@ -334,9 +336,8 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     uint32_t cache = x->collection.node;
     if (!number_in(s->w, part_named(s->w, cache, CACHING "MemoryCacheOptions"), "_sizeLimit",
                    &limit)) {
-        suspects_put(s,
-                     "A cache may be full and within its limit, which a process (leaks --direct) "
-                     "or a core file shows, but no recording. ");
+        suspects_put(s, "A cache may be full and within its limit, which %s shows. ",
+                     KNOWS_NUMBERS);
         return false;
     }
     if (limit == UINT64_MAX) {

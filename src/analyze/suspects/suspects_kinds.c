@@ -234,8 +234,8 @@ static const char *evidence_of(const struct suspect *x)
     };
     unsigned how_sure = kinds[x->pub.kind].how_sure;
     if (how_sure == GROWS && x->settled)
-        return "Its size, not its growth, and nothing in it is new: a second dump shows whether it "
-               "grows (gcdumpc diff).";
+        return "Its size, not its growth, and nothing in it has come since the last but one "
+               "collection: a second dump shows whether it grows (gcdumpc diff).";
     return texts[how_sure];
 }
 
