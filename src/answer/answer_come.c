@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "base/event_source.h"
 #include "base/ovf.h"
 #include "base/text.h"
 
@@ -46,8 +47,8 @@ static uint64_t worth_growth(const uint64_t heap[2])
 static bool is_observing(const struct gcd_tree_diff_row *row)
 {
     static const char variable[] = "static variable ";
-    return answer_is_observing(row->name +
-                               (gcd_text_begins(row->name, variable) ? sizeof variable - 1 : 0));
+    return gcd_event_source(row->name +
+                            (gcd_text_begins(row->name, variable) ? sizeof variable - 1 : 0)) > 0;
 }
 
 /* The row below ROW that has grown most, if that is a large part; GCD_STEP_NONE = none. */

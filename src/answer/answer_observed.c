@@ -9,35 +9,21 @@
 #include <gcdumpc/unstable/session/views.h>
 
 #include "base/error.h"
+#include "base/event_source.h"
 #include "base/mem.h"
 #include "base/ovf.h"
-#include "base/text.h"
-
-bool answer_is_observing(const char *name)
-{
-    static const char of[] = "System.Diagnostics.Tracing.";
-    static const char *const names[] = { "NativeRuntimeEventSource", "RuntimeEventSource" };
-    if (!gcd_text_begins(name, of))
-        return false;
-    name += sizeof of - 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t n = strlen(names[i]);
-        if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == '.'))
-            return true;
-    }
-    return false;
-}
 
 enum { UNKNOWN, OBSERVED, OTHER };
 
-/* Marks NODE and those above it: is it a source, TYPE, or below one? */
-static void mark(const struct gcd_graph *g, const struct gcd_dominators *d, uint32_t type,
+/* Marks NODE and those above it: is it a source, or below one?  SOURCES: which types are sources.
+ */
+static void mark(const struct gcd_graph *g, const struct gcd_dominators *d, const bool *sources,
                  uint32_t node, uint8_t *marks)
 {
     uint32_t up = node, n = gcd_graph_node_count(g);
     uint8_t found = OTHER;
     for (; up < n && marks[up] == UNKNOWN && found == OTHER; up = gcd_dominators_parent(d, up))
-        if (gcd_graph_node_type(g, up) == type)
+        if (sources[gcd_graph_node_type(g, up)])
             found = OBSERVED;
     if (found == OTHER && up < n)
         found = marks[up];
@@ -45,7 +31,7 @@ static void mark(const struct gcd_graph *g, const struct gcd_dominators *d, uint
         marks[k] = found;
 }
 
-static gcd_status add_up(struct gcd_session *s, uint32_t type, uint64_t *of_type,
+static gcd_status add_up(struct gcd_session *s, const bool *sources, uint64_t *of_type,
                          struct gcd_error *err)
 {
     const struct gcd_graph *g = gcd_session_graph(s);
@@ -57,7 +43,7 @@ static gcd_status add_up(struct gcd_session *s, uint32_t type, uint64_t *of_type
     if (marks == NULL)
         return gcd_fail_nomem(err, "comparing types");
     for (uint32_t node = 0; node < n; node++) {
-        mark(g, d, type, node, marks);
+        mark(g, d, sources, node, marks);
         if (marks[node] == OBSERVED)
             gcd_add_saturating(&of_type[gcd_graph_node_type(g, node)],
                                gcd_graph_node_size(g, node));
@@ -73,14 +59,20 @@ gcd_status answer_observed(struct gcd_session *s, const struct gcd_diff *d, uint
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
     uint32_t n = f->type_count;
     uint64_t *of_type = gcd_mem_new_array(&a, (size_t)n + 1, sizeof *of_type);
-    gcd_status st = of_type != NULL ? GCD_OK : gcd_fail_nomem(err, "comparing types");
-    for (uint32_t i = 0; i < n && st == GCD_OK; i++)
-        if (f->types[i].objects > 0 && answer_is_observing(f->types[i].name))
-            st = add_up(s, i, of_type, err);
+    bool *sources = gcd_mem_new_array(&a, (size_t)n + 1, sizeof *sources), any = false;
+    gcd_status st =
+        of_type != NULL && sources != NULL ? GCD_OK : gcd_fail_nomem(err, "comparing types");
+    for (uint32_t i = 0; i < n && st == GCD_OK; i++) {
+        sources[i] = f->types[i].objects > 0 && gcd_event_source(f->types[i].name) > 0;
+        any = any || sources[i];
+    }
+    if (any)
+        st = add_up(s, sources, of_type, err);
     for (uint32_t i = 0; i < n && st == GCD_OK; i++)
         for (size_t row = 0; of_type[i] > 0 && row < gcd_diff_row_count(d); row++)
             if (strcmp(gcd_diff_row(d, row)->name, gcd_names_plain(gcd_session_names(s), i)) == 0)
                 gcd_add_saturating(&ret[row], of_type[i]);
+    gcd_mem_free(&a, sources, ((size_t)n + 1) * sizeof *sources);
     gcd_mem_free(&a, of_type, ((size_t)n + 1) * sizeof *of_type);
     return st;
 }

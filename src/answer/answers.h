@@ -287,8 +287,6 @@ const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_C
 
 /* ---- answer_observed.c: what exists only to observe the process ---- */
 
-/* Is NAME the type of a source of the runtime's own events, or a member of it? */
-bool answer_is_observing(const char *name);
 /* Adds such bytes of S to those of each row of D, which is matched and has S. */
 gcd_status answer_observed(struct gcd_session *s, const struct gcd_diff *d, uint64_t *ret,
                            struct gcd_error *err);

@@ -6,6 +6,7 @@
  */
 #include "analyze/suspects/suspects.h"
 
+#include "base/event_source.h"
 #include "base/ovf.h"
 
 /* The descriptions are this deep below their source; a longer way up is something else. */
@@ -13,13 +14,9 @@
 
 bool suspects_is_source(const struct gcd_graph *g, uint32_t type)
 {
-    static const char *const names[] = { "System.Diagnostics.Tracing.NativeRuntimeEventSource",
-                                         "System.Diagnostics.Tracing.RuntimeEventSource" };
     const char *name = gcd_graph_summary(g)->types[type].name;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (name != NULL && strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    size_t n = gcd_event_source(name);
+    return n > 0 && name[n] == '\0';
 }
 
 bool suspects_is_observed(const struct suspects_work *w, uint32_t node)
