@@ -27,6 +27,7 @@
 #include <gcdumpc/unstable/full_names.h>
 #include <gcdumpc/unstable/values.h>
 
+#include "base/bits.h"
 #include "base/idmap.h"
 #include "image/space/image.h"
 
@@ -504,14 +505,6 @@ static inline size_t clr_blocks_of(const struct clr_region *r)
 {
     return (size_t)((r->end - r->start) / CLR_BLOCK_BYTES + 1);
 }
-/* How many bits are set: without an instruction for it, the builtin is a call. */
-static inline unsigned clr_bits(uint64_t v)
-{
-    v -= v >> 1 & UINT64_C(0x5555555555555555);
-    v = (v & UINT64_C(0x3333333333333333)) + (v >> 2 & UINT64_C(0x3333333333333333));
-    v = (v + (v >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (unsigned)((v * UINT64_C(0x0101010101010101)) >> 56);
-}
 /* The mark of ADDRESS, and its bit there; NULL: no object begins near it. */
 static inline struct clr_mark *clr_mark_at(const struct clr *c, const struct clr_region *r,
                                            uint64_t address, uint64_t *ret_bit)
@@ -522,7 +515,7 @@ static inline struct clr_mark *clr_mark_at(const struct clr *c, const struct clr
     *ret_bit = UINT64_C(1) << bit % 64;
     if (r->is_dense)
         return &c->marks[r->first_mark + place];
-    return (b->has & here) != 0 ? &c->marks[b->first + clr_bits(b->has & (here - 1))] : NULL;
+    return (b->has & here) != 0 ? &c->marks[b->first + gcd_count_bits(b->has & (here - 1))] : NULL;
 }
 /* Frozen objects are always alive. */
 static inline bool clr_is_marked(const struct clr *c, const struct clr_region *r, uint64_t address)

@@ -148,7 +148,7 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
 static uint64_t start_of(struct marking *k, size_t i)
 {
     const struct clr *c = k->c;
-    if (i - k->block->first >= clr_bits(k->block->has)) {
+    if (i - k->block->first >= gcd_count_bits(k->block->has)) {
         size_t n = gcd_count_up_to(c->blocks, c->block_count, sizeof *c->blocks, i);
         k->block = &c->blocks[n - 1];
     }
@@ -362,7 +362,7 @@ static void end_marks(struct clr *c, struct clr_region *r, uint64_t unseen)
     fill_marks(c, r);
     for (size_t i = 0; i < clr_blocks_of(r); i++) {
         r->blocks[i].first = first;
-        first += clr_bits(r->blocks[i].has);
+        first += gcd_count_bits(r->blocks[i].has);
     }
 }
 
