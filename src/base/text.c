@@ -19,6 +19,13 @@ struct gcd_textpool_chunk {
     char text[];
 };
 
+void gcd_text_append(char *to, size_t cap, size_t *n, const char *fmt, va_list args)
+{
+    int more = vsnprintf(to + *n, cap - *n, fmt, args);
+    if (more > 0)
+        *n = *n + (size_t)more < cap ? *n + (size_t)more : cap - 1;
+}
+
 static char *put_utf8(char *o, uint32_t cp)
 {
     if (cp < 0x80) {

@@ -3,17 +3,24 @@
 #ifndef GCD_BASE_TEXT_H
 #define GCD_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/status.h>
 
 static inline bool gcd_text_begins(const char *s, const char *with)
 {
     return strncmp(s, with, strlen(with)) == 0;
 }
+
+/* Appends to the *N bytes of text in TO[CAP], CAP > 0, which ends with a NUL; cuts what has no
+ * room. */
+GCD_PRINTF(4, 0)
+void gcd_text_append(char *to, size_t cap, size_t *n, const char *fmt, va_list args);
 
 /* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
 static inline bool gcd_text_is_array(const char *name)

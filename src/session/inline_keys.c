@@ -3,7 +3,6 @@
  * the program's own classes by their fields.
  */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/session/views.h>
@@ -23,14 +22,13 @@ struct words {
     bool secret;          /* a text is hidden */
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *form, ...)
+GCD_PRINTF(2, 3)
+static void say(struct words *w, const char *form, ...)
 {
     va_list args;
     va_start(args, form);
-    int n = vsnprintf(w->to + w->n, GCD_QUOTED_BYTES - w->n, form, args);
+    gcd_text_append(w->to, GCD_QUOTED_BYTES, &w->n, form, args);
     va_end(args);
-    if (n > 0)
-        w->n = w->n + (size_t)n < GCD_QUOTED_BYTES ? w->n + (size_t)n : GCD_QUOTED_BYTES - 1;
 }
 
 /* A string or a boxed value; false: NODE is neither. */
@@ -149,6 +147,13 @@ static bool is_of_tuple(const char *part)
     return gcd_text_begins(last, "Item") && last[4] >= '1' && last[4] <= '9' && last[5] == '\0';
 }
 
+/* SEPARATOR, and what PART is called, "X = "; those of a tuple have no names. */
+static void begin_part(struct words *w, const char *separator, const char *part)
+{
+    bool named = part[0] != '\0' && !is_of_tuple(part);
+    say(w, "%s%s%s", separator, named ? part : "", named ? " = " : "");
+}
+
 /* The key of E beside its field VALUE, of which the first PREFIX bytes are those of the key, too.
  */
 static bool say_key(struct gcd_session *s, const struct entry *e, const char *value, size_t prefix,
@@ -164,9 +169,7 @@ static bool say_key(struct gcd_session *s, const struct entry *e, const char *va
                             ? gcd_graph_find(s->graph, f.number.bits)
                             : GCD_NODE_NONE;
         parts = parts || part[0] != '\0';
-        say(w, "%s", any ? ", " : parts ? "(" : "");
-        if (part[0] != '\0' && !is_of_tuple(part))
-            say(w, "%s = ", part);
+        begin_part(w, any ? ", " : parts ? "(" : "", part);
         if (node == GCD_NODE_NONE || part[0] != '\0' ||
             (!say_plain(s, e->numbers, node, w) && !say_object(s, e->numbers, node, w)))
             say_field(s, e->numbers, &f, w);
@@ -227,9 +230,7 @@ static bool say_element(struct gcd_session *s, struct gcd_image_numbers *numbers
     bool parts = elements.fields > 1;
     for (uint32_t i = 0; i < elements.fields; i++) {
         struct gcd_image_field f = gcd_image_element(numbers, address, element, i);
-        say(w, "%s", i > 0 ? ", " : parts ? "(" : "");
-        if (f.name[0] != '\0' && !is_of_tuple(f.name))
-            say(w, "%s = ", f.name);
+        begin_part(w, i > 0 ? ", " : parts ? "(" : "", f.name);
         say_field(s, numbers, &f, w);
     }
     say(w, "%s", parts ? ")" : "");

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/ovf.h"
+#include "base/text.h"
 #include "session/session.h"
 
 /* Characters of a key in a line for people; beginnings in a sentence. */
@@ -92,14 +93,13 @@ struct sentence {
     size_t n;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *form, ...)
+GCD_PRINTF(2, 3)
+static void say(struct sentence *s, const char *form, ...)
 {
     va_list args;
     va_start(args, form);
-    int n = vsnprintf(s->to + s->n, GCD_KEYS_BYTES - s->n, form, args);
+    gcd_text_append(s->to, GCD_KEYS_BYTES, &s->n, form, args);
     va_end(args);
-    if (n > 0)
-        s->n = s->n + (size_t)n < GCD_KEYS_BYTES ? s->n + (size_t)n : GCD_KEYS_BYTES - 1;
 }
 
 /* "3,000 keys, such as "a", "b", "c"", "3,000 of its 4,000 keys are known" */

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/names.h>
@@ -12,6 +11,8 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "base/text.h"
+
 /* Number of own types shown for a suspect. */
 #define OWN_SHOWN 3u
 
@@ -19,10 +20,8 @@ void suspects_put(struct suspect_words *s, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(s->text + s->n, sizeof s->text - s->n, fmt, args);
+    gcd_text_append(s->text, sizeof s->text, &s->n, fmt, args);
     va_end(args);
-    if (n > 0)
-        s->n = (size_t)n < sizeof s->text - s->n ? s->n + (size_t)n : sizeof s->text - 1;
 }
 
 /* Cuts between characters, not within one. */
