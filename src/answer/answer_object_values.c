@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define ARRAY_BASE 24u /* size of an empty array */
-
 static const struct answer_column columns[] = {
     FIELD("field", ANSWER_TEXT),    PEOPLE("shown", NULL, ANSWER_TEXT),
     FIELD("kind", ANSWER_TEXT),     FIELD("text", ANSWER_TEXT),
@@ -115,14 +113,14 @@ static void list_elements(const struct listing *w, uint32_t node)
     if (w->numbers == NULL || !gcd_image_elements(w->numbers, address, &all))
         return;
     uint64_t most = all.count < GCD_ELEMENTS_LISTED ? all.count : GCD_ELEMENTS_LISTED;
-    if (bytes > ARRAY_BASE && all.bytes > 0) /* a recording may have only some of them */
-        all.count = (bytes - ARRAY_BASE) / all.bytes;
+    if (bytes > GCD_ARRAY_BASE_BYTES && all.bytes > 0) /* a recording may have only some of them */
+        all.count = (bytes - GCD_ARRAY_BASE_BYTES) / all.bytes;
     for (uint64_t index = 0; index < most; index++)
         for (uint32_t i = 0; i < all.fields; i++) {
+            char name[GCD_ELEMENT_NAME_BYTES];
             struct gcd_image_field f = gcd_image_element(w->numbers, address, index, i);
             answer_row(w->a);
-            answer_format(w->a, "field", "[%" PRIu64 "]%s%s", index, f.name[0] != '\0' ? "." : "",
-                          f.name);
+            answer_format(w->a, "field", "%s", gcd_element_name(index, f.name, name, sizeof name));
             put_field(w, &f);
         }
     if (most < all.count) {

@@ -8,6 +8,8 @@
  */
 #include "image/image_numbers.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/fields.h>
@@ -818,6 +820,12 @@ bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
     ret->bytes = plan->element_bytes;
     ret->numbers = ret->fields == 1 && first->form == FORM_NUMBER && first->name[0] == '\0';
     return true;
+}
+
+const char *gcd_element_name(uint64_t index, const char *field, char *ret, size_t cap)
+{
+    (void)snprintf(ret, cap, "[%" PRIu64 "]%s%s", index, field[0] != '\0' ? "." : "", field);
+    return ret;
 }
 
 struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,

@@ -91,7 +91,7 @@ gcd_status sql_field_column(struct sql_cursor *c, int column, sqlite3_context *t
         sqlite3_result_int64(to, c->key);
         break;
     case FIELD_NAME:
-        sql_put_text(to, field_row_name(f) != NULL ? field_row_name(f) : "");
+        sql_put_text(to, field_row_name(f));
         break;
     case FIELD_KIND:
         sqlite3_result_text(to, field_row_kind(f), -1, SQLITE_STATIC);

@@ -26,8 +26,6 @@
 #define COMPONENT_BYTES  0xffffu
 #define COMPONENTS_PLAIN 4u
 
-#define ARRAY_BASE 24u /* size of an empty array */
-
 #define FROZEN 3u /* a generation that no collection touches */
 #define OLDEST 2u
 /* What objects of a type are, instead of the number of its kind. */
@@ -714,7 +712,8 @@ static gcd_status find_row(struct gcd_values_watch *w, struct watched_object *o,
         return GCD_OK;
     o->row = true;
     if (shape->stride > 0) {
-        uint64_t n = o->size > ARRAY_BASE ? (o->size - ARRAY_BASE) / shape->stride : 0;
+        uint64_t n =
+            o->size > GCD_ARRAY_BASE_BYTES ? (o->size - GCD_ARRAY_BASE_BYTES) / shape->stride : 0;
         o->elements = (uint32_t)(n < shape->most ? n : shape->most);
         o->before = VALUE_ELEMENTS_AT;
         o->last = true;

@@ -125,6 +125,13 @@ bool gcd_image_elements(struct gcd_image_numbers *n, uint64_t address,
 /* Field I of element INDEX; its name is "" where it is a value of its own: a number, a date. */
 struct gcd_image_field gcd_image_element(struct gcd_image_numbers *n, uint64_t address,
                                          uint64_t index, uint32_t i);
+/* "[3].key" for FIELD of element 3, "[3]" if that has no name; cut to CAP > 0 bytes with its NUL,
+ * of which GCD_ELEMENT_NAME_BYTES are enough for any.  Returns RET. */
+#define GCD_ELEMENT_NAME_BYTES 2080u
+const char *gcd_element_name(uint64_t index, const char *field, char *ret, size_t cap);
+
+/* Bytes of an array without elements, of 64-bit runtimes. */
+#define GCD_ARRAY_BASE_BYTES 24u
 
 /*
  * The calls in the stack trace of an exception, an array at ADDRESS (its field "_stackTrace"), from

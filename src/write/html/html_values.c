@@ -91,11 +91,8 @@ void html_put_values(const struct html_data *h, uint32_t node, size_t *left, str
         struct gcd_image_field f =
             array ? gcd_image_element(numbers, address, i / all.fields, i % all.fields)
                   : gcd_image_field(numbers, address, i);
-        if (array) {
-            (void)snprintf(name, sizeof name, "[%u]%s%s", (unsigned)(i / all.fields),
-                           f.name[0] != '\0' ? "." : "", f.name);
-            f.name = name;
-        }
+        if (array)
+            f.name = gcd_element_name(i / all.fields, f.name, name, sizeof name);
         put_field(&v, &f);
     }
     if (most < count)

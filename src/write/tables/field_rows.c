@@ -1,7 +1,5 @@
 #include "write/tables/field_rows.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,15 +28,17 @@ void field_rows_read(const struct field_rows *f, uint32_t node, uint32_t i, stru
     uint64_t address = gcd_graph_node_address(g, node);
     struct gcd_number boxed;
     struct gcd_image_elements all;
-    *ret = (struct field_row){ .target = GCD_NODE_NONE, .text = GCD_TEXT_NONE };
+    ret->of = (struct gcd_image_field){ .known = false };
+    ret->target = GCD_NODE_NONE;
+    ret->text = GCD_TEXT_NONE;
+    ret->element[0] = '\0'; /* the rest of it is not cleared for each row */
     ret->of.known = gcd_image_boxed(f->numbers, address, &ret->of.number) == GCD_OK;
     if (ret->of.known)
         return;
     if (has_elements(f, address, &all)) {
         uint32_t index = i / all.fields;
         ret->of = gcd_image_element(f->numbers, address, index, i % all.fields);
-        (void)snprintf(ret->element, sizeof ret->element, "[%" PRIu32 "]%s%s", index,
-                       ret->of.name[0] != '\0' ? "." : "", ret->of.name);
+        (void)gcd_element_name(index, ret->of.name, ret->element, sizeof ret->element);
     } else {
         ret->of = gcd_image_field(f->numbers, address, i);
     }

@@ -13,13 +13,12 @@ struct field_rows {
     struct gcd_image_numbers *numbers; /* NULL: there are no rows */
 };
 
-#define FIELD_ELEMENT_BYTES 1060
 struct field_row {
     struct gcd_image_field of;
-    uint32_t target;                   /* the object that it refers to, or GCD_NODE_NONE */
-    uint32_t text;                     /* of that string, or GCD_TEXT_NONE */
-    char element[FIELD_ELEMENT_BYTES]; /* the name of a field of an element, "[3].key"; "" = of none
-                                        */
+    uint32_t target; /* the object that it refers to, or GCD_NODE_NONE */
+    uint32_t text;   /* of that string, or GCD_TEXT_NONE */
+    /* the name of a field of an element, "[3].key"; "" = of none */
+    char element[GCD_ELEMENT_NAME_BYTES];
 };
 
 /* How many rows NODE has: one for each field, or one for the whole of a boxed value, or those of
@@ -27,10 +26,11 @@ struct field_row {
 uint32_t field_rows_count(const struct field_rows *f, uint32_t node);
 void field_rows_read(const struct field_rows *f, uint32_t node, uint32_t i, struct field_row *ret);
 
-/* NULL or "" = it has none. */
+/* "" = it has none. */
 static inline const char *field_row_name(const struct field_row *r)
 {
-    return r->element[0] != '\0' ? r->element : r->of.name;
+    const char *field = r->of.name != NULL ? r->of.name : "";
+    return r->element[0] != '\0' ? r->element : field;
 }
 const char *field_row_kind(const struct field_row *r);
 /* The number as SQL has it: of dates and times their ticks or days.  False: it is none. */

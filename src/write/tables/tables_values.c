@@ -128,7 +128,7 @@ static void field_value(struct table_cursor *c, size_t column, struct table_valu
         *ret = (struct table_value){ .kind = TABLE_NUMBER, .number = c->node };
         break;
     case FIELD_NAME:
-        if (field_row_name(r) != NULL && field_row_name(r)[0] != '\0')
+        if (field_row_name(r)[0] != '\0')
             *ret = (struct table_value){ .kind = TABLE_TEXT, .text = field_row_name(r) };
         break;
     case FIELD_KIND:
