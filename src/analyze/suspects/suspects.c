@@ -87,8 +87,8 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
     }
     for (size_t i = 0; i < s->count; i++)
-        if (s->items[i].pub.kind == GCD_SUSPECT_FRAGMENTATION)
-            s->items[i].small = s->items[i].small || is_after_peak(s, &s->items[i].pub);
+        if (s->items[i].pub.kind == GCD_SUSPECT_FRAGMENTATION && is_after_peak(s, &s->items[i].pub))
+            s->items[i].small = true;
     return GCD_OK;
 }
 
