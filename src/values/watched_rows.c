@@ -45,18 +45,11 @@ gcd_status watched_rows_begin(struct watched_rows *w, struct value_rows *rows,
     return st;
 }
 
-gcd_status watched_rows_shape(struct watched_rows *w, uint32_t number, bool no_time,
-                              const struct value_shape **ret, struct gcd_error *err)
+gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, struct gcd_error *err)
 {
     struct watched_type *t = &w->types[number];
-    *ret = NULL;
-    if (!t->asked && no_time)
-        return GCD_OK;
-    if (!t->asked)
-        GCD_TRY(w->source->shape(w->source, t->table, &t->shape, err));
     t->asked = true;
-    *ret = &t->shape;
-    return GCD_OK;
+    return w->source->shape(w->source, t->table, &t->shape, err);
 }
 
 /* ---- a row ---- */

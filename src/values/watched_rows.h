@@ -33,9 +33,8 @@ gcd_status watched_rows_add_type(struct watched_rows *w, uint64_t table, uint32_
 /* The walk is over: what is read goes to ROWS. */
 gcd_status watched_rows_begin(struct watched_rows *w, struct value_rows *rows,
                               struct gcd_error *err);
-/* The shape of type NUMBER; NULL: it would have to be asked for, but there is NO_TIME. */
-gcd_status watched_rows_shape(struct watched_rows *w, uint32_t number, bool no_time,
-                              const struct value_shape **ret, struct gcd_error *err);
+/* Asks for the shape of type NUMBER. */
+gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, struct gcd_error *err);
 /* Takes the values of an object of type NUMBER at ADDRESS, of which OBJECT was read, and AGAIN
  * later, if its shape is wide. */
 struct watched_copy {

@@ -22,6 +22,7 @@
 #define FROZEN      (BASE + 0x3000)
 #define WALK_ENDS   INT64_C(10000) /* ns since the start of the recording */
 #define READ_AT     INT64_C(20000)
+#define BUDGET_NS   UINT64_C(1000000)
 
 /* An order: its number, a reference, a wide value, and a nullable number. */
 #define ORDER_NUMBER    8u
@@ -36,6 +37,8 @@
 
 static uint8_t memory[0x4000];
 static void (*between)(void); /* before the old order is read once more; NULL: nothing happens */
+static unsigned readings;     /* of the old order */
+static uint64_t types_take_ns;
 static uint64_t hole;         /* from here on the process has nothing; 0 = none */
 /* the clock at the start of a recording of support/tb.c */
 static const uint64_t start_ticks = 500;
@@ -48,7 +51,7 @@ static size_t read_memory(void *ctx, uint64_t address, void *ret, size_t n)
     if (address < BASE || address >= end)
         return 0;
     size_t got = end - address < n ? (size_t)(end - address) : n;
-    if (between != NULL && address == OLD_ORDER) /* the first time, memory is read from OLD on */
+    if (address == OLD_ORDER && ++readings == 2 && between != NULL)
         between();
     memcpy(ret, memory + (address - BASE), got);
     return got;
@@ -98,6 +101,8 @@ static void make_memory(void)
     put_string(OLD, "old");
     put_string(FROZEN, "literal");
     between = NULL;
+    readings = 0;
+    types_take_ns = 0;
     put_order(YOUNG_ORDER, 1, OLD);
     put_order(OLD_ORDER, 2, OLD);
     put_order(FROZEN_ORDER, 3, FROZEN);
@@ -122,6 +127,7 @@ static gcd_status begin_orders(struct gcd_value_source *s, struct value_rows *ro
     (void)tables, (void)err;
     assert_int_equal(n, 3);
     ((struct orders *)s)->rows = rows;
+    now += types_take_ns;
     return GCD_OK;
 }
 
@@ -141,6 +147,7 @@ static gcd_status shape_of(struct gcd_value_source *s, uint64_t table, struct va
     if (table != ORDER_TYPE)
         return GCD_OK;
     assert_int_equal(rows->type_count, 0); /* asked for once */
+    now += types_take_ns;
     gcd_status st = value_rows_add_type(rows, table);
     for (size_t i = 0; st == GCD_OK && i < 4; i++)
         st = value_rows_add_column(rows, &columns[i], "x", 1);
@@ -232,7 +239,7 @@ static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_ki
         st = gcd_values_watch_feed(w, t->out.p, walk_bytes, err);
     if (st == GCD_END) {
         now = start_ticks + READ_AT;
-        st = gcd_values_watch_read(w, 1000000, err);
+        st = gcd_values_watch_read(w, BUDGET_NS, err);
     }
     if (st == GCD_OK)
         st = gcd_values_watch_feed(w, t->out.p + walk_bytes, t->out.n - walk_bytes, err);
@@ -512,6 +519,28 @@ static void what_changes_while_it_is_read_is_left_out(void **state)
     expect_orders(&(struct order_case){ .kept = "yo" }, 0);
 }
 
+/* Types that take longer than all the time for reading, and a collection meanwhile. */
+static void texts_do_not_wait_for_types(void **state)
+{
+    (void)state;
+    struct tb t;
+    struct gcd_error err = GCD_ERROR_INIT;
+    make_memory();
+    types_take_ns = 2 * BUDGET_NS;
+    expect_orders(&(struct order_case){ .kept = "yo" }, 0);
+    make_memory();
+    types_take_ns = 2 * BUDGET_NS;
+    put_walk_of_orders(&t);
+    size_t walk = t.out.n;
+    put_collection(&t, &(struct collection){ READ_AT + 100, .depth = 2 });
+    tb_close(&t);
+    assert_int_equal(watch_kind(&t, walk, GCD_VALUES_ALL, NULL, &err), GCD_OK);
+    assert_true(has(YOUNG, "young") && has(OLD, "old") && has(FROZEN, "literal"));
+    assert_int_equal(gcd_dump_summary(dump)->values.numbers, 1);
+    gcd_dump_free(dump);
+    tb_done(&t);
+}
+
 static void without_types_there_are_only_texts(void **state)
 {
     (void)state;
@@ -558,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_reference_counts_like_the_object_that_it_leads_to),
         cmocka_unit_test(what_is_no_longer_the_object_has_no_values),
         cmocka_unit_test(what_changes_while_it_is_read_is_left_out),
+        cmocka_unit_test(texts_do_not_wait_for_types),
         cmocka_unit_test(without_types_there_are_only_texts),
         cmocka_unit_test(every_allocation_for_objects_may_fail),
     };

@@ -63,8 +63,9 @@ void gcd_values_watch_free(struct gcd_values_watch *w);
 GCD_MUST_CHECK gcd_status gcd_values_watch_feed(struct gcd_values_watch *w, const void *bytes,
                                                 size_t n, struct gcd_error *err);
 
-/* Reads the values, the youngest generation first, for at most BUDGET_NS.  GCD_E_CANCELED,
- * GCD_E_NOMEM, GCD_E_LIMIT. */
+/* Reads the texts, then the other values, each from the youngest generation on, for at most
+ * BUDGET_NS, not counting the time that it takes to learn the types.  GCD_E_CANCELED, GCD_E_NOMEM,
+ * GCD_E_LIMIT. */
 GCD_MUST_CHECK gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
                                                 struct gcd_error *err);
 
