@@ -210,12 +210,16 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
         grown(way.element->sums) < ANSWER_GROWN_BYTES ||
         (!way.own && all < heap[0] / WORTH_OTHER_HEAP) || has_moved(rows, n, way.element))
         return false;
+    uint64_t field = grown(way.field->sums), element = grown(way.element->sums);
     *ret = (struct answer_come){ .owner = way.owner->name,
                                  .field = way.field->field,
                                  .element = way.element->name,
                                  .objects = { way.objects.n[0], way.objects.n[1] },
                                  .listens = way.listens && way.own,
-                                 .bytes = grown(way.element->sums) };
+                                 /* with the tables of the collection they are in */
+                                 .bytes = field > element && element >= field - field / 4
+                                              ? field
+                                              : element };
     const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
     for (int when = 0; when < 2 && owners != NULL; when++)
         ret->owners[when] = owners->sums[when].objects;

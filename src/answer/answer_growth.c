@@ -246,7 +246,8 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     if (g.known)
         g.grown = without_moved(before, s, g.grown);
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
-    g.share = all > 0 && g.grown <= all ? (double)g.grown / (double)all : 0;
+    /* elsewhere may be a little less than before */
+    g.share = all == 0 || g.grown > all + all / 10 ? 0 : (double)least(g.grown, all) / (double)all;
     g.worth = is_worth(o, origins, &g) && !is_internal(newer, origins, s) &&
               !(s->kind == GCD_SUSPECT_TYPE && g.same_elements) && !is_passing(&g, s);
     g.full = before != NULL && g.worth && s->element.type == g.type && before->places > 0 &&
@@ -561,9 +562,13 @@ static const char *evidence(const struct answer_older *o, bool grown)
 static bool is_unexplained(const struct answer_older *o)
 {
     uint64_t most = 0;
-    for (size_t i = 0; i < o->growth_count; i++)
-        if (o->growths[i].worth && o->growths[i].grown > most)
+    for (size_t i = 0; i < o->growth_count; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
+        /* equal texts are a part of what has come, gaps are none */
+        if (o->growths[i].worth && !s->overlaps && !gcd_suspect_kind_is_free(s->kind) &&
+            o->growths[i].grown > most)
             most = o->growths[i].grown;
+    }
     return o->come.owner != NULL && o->limit.fill == NULL && o->limited[0] == '\0' &&
            most < MOST(o->come.bytes);
 }

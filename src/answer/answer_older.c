@@ -98,7 +98,8 @@ uint64_t answer_older_owned(const struct gcd_suspect *s)
     for (size_t i = 0; i < s->content_count; i++)
         if (s->content[i].type == s->element.type)
             owned = s->content[i].objects;
-    return owned;
+    /* below these may be more of their type: chains */
+    return owned < s->element.objects ? owned : s->element.objects;
 }
 
 /* Objects of TYPE in S, one of those that growths may be told by. */
@@ -106,9 +107,9 @@ uint64_t answer_older_many(const struct gcd_suspect *s, uint32_t type)
 {
     uint64_t most = s->type == type ? s->objects : 0;
     if (s->collection != NULL && s->element.type == type)
-        return s->element.objects;
+        most = s->element.objects;
     for (size_t i = 0; i < s->held_count; i++)
-        if (s->held[i].type == type)
+        if (s->held[i].type == type && (s->collection == NULL || s->element.type != type))
             most = s->held[i].objects;
     return s->own_count > 0 && s->own[0].type == type && s->own[0].objects > most
                ? s->own[0].objects

@@ -220,6 +220,8 @@ large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be ful
 
 # -- two dumps, and many owners -------------------------------------------------------------------------------------------------------
 growing("growth-many-owners", r"ChatHall\.Room\._transcript", "20,000 -> 40,000", r"ChatHall\.Message", r"[Ll]ook in ChatHall\.Room for what adds")
+growing("growth-chains", r"PolicyBook\._current", "9,000 -> 24,000", r"PolicyBook\.PolicyRevision", "chain of about 400",
+        r"[Ll]ook in PolicyBook\.PolicyRevision for what links each new", "by its field Supersedes")
 growing("growth-moved", r"\(4[89]\d\.\d KiB", never=[r"\d MiB\)"])
 steady("growth-filling", "None of the 2,9..|3,000", "more than 8", "fill up to a limit")
 steady("growth-trimmed", "None of the 400 NoteBoards.Board|400", "(9\\d|100)", "cut back to a limit")

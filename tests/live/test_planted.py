@@ -14,6 +14,7 @@ from planted_table import EXPECTATIONS, HEALTHY, OF_TWO, problems
 DIRECT = ("timer", "few-long-chains", "own-threads", "healthy-burst", "healthy-uploads", "healthy-own-pool", "healthy-object-pool",
           "generated-assemblies", "own-pool", "large-index")     # also from memory: guessed words of stacks change nothing
 GROWING = {e.scenario for e in EXPECTATIONS if e.what in OF_TWO}
+WITH_TEXTS = ("growth-many-owners",)                             # equal texts have grown, too: that is no answer to what holds them
 ATTACHED = ("concurrent-dictionary", "timer", "service-provider")    # also without a file between
 
 
@@ -30,7 +31,7 @@ class Planted(LiveTest):
         dump = self.path(f"{target.pid}.nettrace")
         gcdumpc("collect", "--pid", target.pid, "-o", dump)
         if scenario in GROWING:
-            return self.growth(target, dump)
+            return self.growth(target, scenario, dump)
         said = json.loads(gcdumpc("leaks", dump, "--json", "--findings"))
         if scenario in ATTACHED:
             said["attached"] = json.loads(gcdumpc("leaks", "--pid", target.pid, "--json"))
@@ -39,20 +40,26 @@ class Planted(LiveTest):
         os.unlink(dump)
         return said
 
-    def growth(self, target, older):
+    def growth(self, target, scenario, older):
         """DIRECT: the same pair from memory."""
         directly, dump = self.path(f"{target.pid}-direct.nettrace"), self.path(f"{target.pid}-2.nettrace")
         gcdumpc("collect", "--direct", "--pid", target.pid, "-o", directly)
+        texts = [self.path(f"{target.pid}-texts{i}.nettrace") for i in (1, 2)] if scenario in WITH_TEXTS else []
+        if texts:
+            gcdumpc("collect", "--values", "all", "--pid", target.pid, "-o", texts[0])
         target.process.stdin.write("more\n")
         target.process.stdin.flush()
         if target.process.stdout.readline() != "grown\n":
             raise AssertionError(f"{older}: it did not grow")
         gcdumpc("collect", "--pid", target.pid, "-o", dump)
         said = json.loads(gcdumpc("leaks", older, dump, "--json"))
+        if texts:
+            gcdumpc("collect", "--values", "all", "--pid", target.pid, "-o", texts[1])
+            said["texts"] = json.loads(gcdumpc("leaks", *texts, "--json"))["headline"]
         said["diff"] = gcdumpc("diff", older, dump, "--paths").split("\n")[0]
         said["direct"] = json.loads(gcdumpc("leaks", directly, "--direct", "--pid", target.pid, "--json"))
         said["by_events"] = True
-        for file in (older, directly, dump):
+        for file in (older, directly, dump, *texts):
             os.unlink(file)
         return said
 
@@ -66,6 +73,8 @@ class Planted(LiveTest):
                     missed += self.check(e, said, runtime)
                     if e.what in OF_TWO:
                         self.assertEqual(said["diff"].removesuffix("."), said["headline"].removesuffix("."))
+                    if "texts" in said:
+                        self.assertEqual(said["texts"].split(",")[:3], said["headline"].split(",")[:3])
                     if "direct" in said and not (e.miss and runtime in e.on):
                         self.assertEqual(problems(e, said["direct"]), [], "directly")
                     if "attached" in said:

@@ -103,6 +103,47 @@ static bool is_told(const char *name, uint64_t bytes)
     return found;
 }
 
+/* The bytes told of a store of which a list has grown by 100,000, by ORDERS of it in orders. */
+static uint64_t told_bytes(uint64_t orders)
+{
+    static const char *const list[] = { "statics", "Shop.Store", "List", "[]", "Shop.Order" };
+    const uint64_t heap[2] = { 1000000, 1200000 };
+    struct gcd_tree_diff *paths;
+    struct gcd_diff *types;
+    struct answer_come come;
+    assert_int_equal(gcd_tree_diff_new(NULL, &paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_new(NULL, &types, &err), GCD_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t all = 100 + i * 100000, in = 100 + i * orders;
+        const struct gcd_tree_diff_step steps[] = {
+            { TOP, 0, 1, all, NONE, 1, NONE },
+            { 0, 1, 1, all, NONE, GCD_FOLD_FACT_SHOWN, NONE },
+            { 1, 2, 1, all, NONE, 0, NONE },
+            { 2, 3, 1, all, NONE, 0, NONE },
+            { 3, 4, in / 100, in, NONE, GCD_FOLD_FACT_SHOWN, NONE },
+        };
+        const struct gcd_diff_type type = { "Shop.Order", "", { in / 100, in, 0 } };
+        assert_int_equal(gcd_tree_diff_add(paths, list, COUNT(list), steps, COUNT(steps), &err),
+                         GCD_OK);
+        assert_int_equal(gcd_diff_add(types, &type, 1, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_tree_diff_match(paths, &err), GCD_OK);
+    assert_int_equal(gcd_diff_match(types, &err), GCD_OK);
+    assert_true(answer_come_find(paths, types, heap, &come));
+    gcd_diff_free(types);
+    gcd_tree_diff_free(paths);
+    return come.bytes;
+}
+
+/* The tables of a collection are a part of it; what is mostly something else is not. */
+static void tables_count(void **state)
+{
+    (void)state;
+    assert_int_equal(told_bytes(100000), 100000);
+    assert_int_equal(told_bytes(75000), 100000);
+    assert_int_equal(told_bytes(74999), 74999);
+}
+
 static const char *shortened(const char *name, const char *raw, size_t cap)
 {
     static char ret[100];
@@ -243,6 +284,7 @@ int main(void)
         cmocka_unit_test(moved_objects_have_not_come),
         cmocka_unit_test(elements_are_of_the_field),
         cmocka_unit_test(what_observes_has_not_come),
+        cmocka_unit_test(tables_count),
         cmocka_unit_test(owners_fill_up),
         cmocka_unit_test(short_names),
         cmocka_unit_test(owners_are_cut_back),

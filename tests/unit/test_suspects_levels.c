@@ -260,6 +260,50 @@ static void what_few_elements_have_below(void **state)
     }
 }
 
+/* Few elements that lead to long chains of their own type, or are the roots of trees, which are as
+ * large as what they describe. */
+static void what_elements_lead_to(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned elements, each;
+        bool tree;
+        const char *what;
+    } rows[] = {
+        { 4, 200, false, "4 Policy, a chain of about 200 Policy in each" },
+        { 150, 120, false, "150 Policy, a chain of about 120 Policy in each" },
+        { 10, 99, false, "10 Policy, 9.7 KiB each" },
+        { 10, 120, true, "10 Policy, 13.8 KiB each" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t book = node(p, "Shop.Book", 24);
+        static_root(p, book, "s_book");
+        uint32_t policy = fill(p, book, rows[i].elements, "Shop.Policy");
+        for (unsigned k = 0; k < rows[i].elements; k++) {
+            uint32_t last = policy + k;
+            child(p, last, "System.Byte[]", 76);
+            for (unsigned m = 1; m < rows[i].each; m++) {
+                uint32_t list = last;
+                if (rows[i].tree)
+                    list = child(p, child(p, last, OBJECTS, 8), "System.Object[]", 10);
+                last = child(p, list, "Shop.Policy", 24);
+                child(p, last, "System.Byte[]", 76);
+            }
+        }
+        struct answer a = ask(p, 0.5);
+        bool chain = !rows[i].tree && rows[i].each > 100;
+        assert_string_equal(first(a)->what, rows[i].what);
+        assert_string_equal(first(a)->advice,
+                            chain ? "Look in Policy for what links each new Policy to the one "
+                                    "before and never lets go of the old ones."
+                                  : "If it grows, look in Book for what adds to it and never "
+                                    "removes.");
+        assert_int_equal(first(a)->size_only, !chain);
+        forget(a);
+    }
+}
+
 /* A dictionary of lists: few long ones, or many short ones, of which the keys are too many. */
 static void a_dictionary_of_lists(void **state)
 {
@@ -445,6 +489,7 @@ int main(void)
         cmocka_unit_test(a_database_in_memory),
         cmocka_unit_test(what_a_local_variable_holds),
         cmocka_unit_test(what_few_elements_have_below),
+        cmocka_unit_test(what_elements_lead_to),
         cmocka_unit_test(a_dictionary_of_lists),
         cmocka_unit_test(a_cache_that_forgets_in_one_place),
         cmocka_unit_test(what_subscribes),

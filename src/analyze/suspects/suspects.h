@@ -126,6 +126,7 @@ struct suspect {
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
     bool below_listens; /* most of these objects have a method that a delegate holds */
+    uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
     uint64_t siblings, full_siblings;
@@ -158,6 +159,8 @@ struct suspects_below {
     bool grows;
     bool listens;     /* by a method that a delegate holds */
     bool collections; /* OWNER is a collection of the framework */
+    bool chains;      /* each element holds the next one of its type, and so on */
+    uint32_t link;    /* an object that one of its type holds, as most are; GCD_NODE_NONE */
 };
 
 /* Sums by type over the objects that no single object dominates. */

@@ -153,7 +153,7 @@ static void put_listener(struct suspect_words *s, const struct gcd_suspect *p, u
 static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
                          const struct suspects_below *below)
 {
-    bool chain = is_chain(s->w, p->own[0].type);
+    bool chain = below->chains || is_chain(s->w, p->own[0].type);
     if (below->collections) { /* which may be large tables */
         put_if_needed(s, (const struct suspect *)p);
         put_if_it_grows(s);
@@ -181,8 +181,11 @@ static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
     }
     suspects_put(s, chain ? " for what links each new " : " for what adds ");
     suspects_put_where(s, p->own[0].type);
-    suspects_put(s, chain ? " to the one before and never lets go of the old ones."
-                          : " objects and never lets go of them.");
+    suspects_put(s, chain ? " to the one before" : " objects");
+    if (below->chains)
+        suspects_put_link(s, " by its field ", below->link);
+    suspects_put(s, chain ? " and never lets go of the old ones."
+                          : " and never lets go of them.");
 }
 
 /* Handlers of an event that the framework keeps in a collection of its own. */

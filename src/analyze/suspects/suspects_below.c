@@ -39,14 +39,17 @@ static uint32_t type_of_each(const struct suspects_work *w, const struct gcd_sus
     return GCD_TYPE_NONE;
 }
 
-/* Has it few elements, and are most bytes in own objects of another type? */
+/* Has it few elements, and are most bytes in own objects of another type?  Or does each element
+ * have many of its own type below it? */
 static bool is_deep(const struct suspects_work *w, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t each = x->collection.kind != GCD_COLLECTION_NONE ? type_of_each(w, p) : GCD_TYPE_NONE;
-    if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].type == w->alike[each] ||
-        p->own[0].bytes < p->bytes / 2 || p->elements == 0)
+    if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].bytes < p->bytes / 2 ||
+        p->elements == 0)
         return false;
+    if (p->own[0].type == w->alike[each])
+        return p->own[0].objects / p->elements >= EACH_HAS_MANY;
     /* of nested collections it is worth a word in any case what is in them */
     return is_nested(w, each)
                ? p->own[0].objects / p->elements > 1
@@ -57,6 +60,7 @@ static bool is_deep(const struct suspects_work *w, const struct suspect *x)
 struct asking {
     uint64_t every, seen;
     uint32_t steps, asked, listening; /* the method of so many is held by a delegate */
+    uint32_t linked, link;            /* so many are held by one of their type, as LINK is */
     struct gcd_suspect_part types[TYPES_MAX];
     size_t count;
 };
@@ -86,6 +90,11 @@ static void ask(const struct suspects_work *w, struct asking *a, uint32_t node, 
     uint32_t up = suspects_parent(w, node);
     a->asked++;
     a->listening += up < GCD_NODE_ROOT && suspects_is_delegate(w, suspects_type_of(w, up));
+    if (up < GCD_NODE_ROOT &&
+        w->alike[suspects_type_of(w, up)] == w->alike[suspects_type_of(w, node)]) {
+        a->linked++;
+        a->link = node;
+    }
     while (i < a->count && a->types[i].type != type)
         i++;
     if (i == a->count && i < TYPES_MAX)
@@ -109,6 +118,7 @@ static gcd_status find_one(struct suspects_work *w, uint16_t number, struct gcd_
         if (a.types[i].objects > a.asked / 2)
             x->below = a.types[i].type;
     x->below_listens = a.listening > a.asked / 2;
+    x->below_link = a.linked > a.asked / 2 ? a.link : GCD_NODE_NONE;
     return GCD_OK;
 }
 
@@ -117,6 +127,7 @@ gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < w->s->count; i++) {
         w->s->items[i].below = GCD_TYPE_NONE;
         w->s->items[i].below_listens = false;
+        w->s->items[i].below_link = GCD_NODE_NONE;
         if (w->s->items[i].pub.kind == GCD_SUSPECT_OBJECT && is_deep(w, &w->s->items[i]))
             GCD_TRY(find_one(w, (uint16_t)(i + 1), err));
     }
@@ -130,7 +141,12 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
     if (!is_deep(w, x))
         return false;
     *ret = (struct suspects_below){ .owner = type_of_each(w, p),
+                                    .link = x->below_link,
                                     .each = (p->own[0].objects + p->elements / 2) / p->elements };
+    if (p->own[0].type == w->alike[ret->owner]) {
+        ret->chains = ret->grows = x->below_link != GCD_NODE_NONE;
+        return ret->chains;
+    }
     if (is_nested(w, ret->owner)) {
         ret->collections = true;
         ret->grows = p->elements <= FEW_ELEMENTS && ret->each >= EACH_HAS_MANY;

@@ -309,6 +309,18 @@ const char *suspects_only_field(const struct suspect_words *s, const struct gcd_
     return is_certain(f) ? f.name : "";
 }
 
+void suspects_put_link(struct suspect_words *s, const char *words, uint32_t node)
+{
+    const struct gcd_fields *fields = s->w->o->fields;
+    struct gcd_field f = fields != NULL
+                             ? gcd_fields_between(fields, suspects_parent(s->w, node), node)
+                             : GCD_FIELD_UNKNOWN;
+    if (is_certain(f)) {
+        suspects_put(s, "%s", words);
+        suspects_put_name(s, f.name);
+    }
+}
+
 void suspects_put_recent(struct suspect_words *s, const struct gcd_suspect *p)
 {
     suspects_put_number(s, p->held[0].objects);

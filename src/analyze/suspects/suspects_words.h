@@ -116,6 +116,9 @@ void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
 /* What people call the objects that P holds most of: nodes of a list of the framework with one
  * object of the program in each are told as these. */
 uint32_t suspects_part_type(const struct suspect_words *s, const struct gcd_suspect *p);
+/* WORDS and "Supersedes", the field by which NODE is held by its parent; nothing if that is not
+ * certain. */
+void suspects_put_link(struct suspect_words *s, const char *words, uint32_t node);
 /* "2,000 Thumbnail": these, of a cache of what was used last. */
 void suspects_put_recent(struct suspect_words *s, const struct gcd_suspect *p);
 /* "12 objects, mostly Order (9)", "12 objects, most of it in one OrderStore": what P holds.  True:

@@ -771,10 +771,7 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
             json_put_number(&p->j, NULL, s->elements);
         json_put_close(&p->j, ']');
     }
-    json_put_open(&p->j, "own", '[');
-    for (size_t k = 0; k < s->own_count; k++)
-        json_put_number(&p->j, NULL, p->number[s->own[k].type]);
-    json_put_close(&p->j, ']');
+    put_parts(p, "own", s->own, s->own_count);
     json_put_close(&p->j, '}');
     return GCD_OK;
 }

@@ -208,6 +208,28 @@ public static class Polls
     }
 }
 
+/// <summary>Of each of 60 policies only the latest revision is kept, but each revision refers to the one before.</summary>
+public sealed class PolicyBook
+{
+    public static readonly PolicyBook Instance = new();
+    readonly Dictionary<int, PolicyRevision> _current = new();
+
+    public sealed record PolicyRevision(int Number, byte[] Signed, PolicyRevision? Supersedes);
+
+    public static IHost? Open()
+    {
+        Renew(150);
+        Program.More = () => Renew(250);
+        return null;
+    }
+
+    static void Renew(int rounds)
+    {
+        for (int i = 0; i < rounds * 60; i++)
+            Instance._current[i % 60] = new PolicyRevision(i, new byte[300], Instance._current.GetValueOrDefault(i % 60));
+    }
+}
+
 public static class Growing
 {
     public static readonly (string, Program.Scenario)[] All =
@@ -215,5 +237,6 @@ public static class Growing
         ("growth-many-owners", ChatHall.Open), ("growth-moved", LetterDesk.Open), ("growth-filling", Savings.Open),
         ("growth-trimmed", NoteBoards.Trimmed), ("growth-behind", NoteBoards.Behind), ("growth-timers", Polls.Open),
         ("one-full-channel", Newsletter.Send), ("few-in-each", Clubs.Open),
+        ("growth-chains", PolicyBook.Open),
     };
 }

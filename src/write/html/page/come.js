@@ -152,20 +152,22 @@ function isWorth(size, more, heap, isOwn) {
 
 /**
  * What has come, or null.
- * @param {Step} all  the steps of both dumps
+ * @param {Step} top  the steps of both dumps
  * @param {[number, number]} heaps  bytes
  * @param {Map<string, Sizes>[]} types
  * @param {Set<string>} own  types of the program
  * @returns {Come | null}
  */
-export function comeIn(all, heaps, types, own) {
-  const {owner, field, element, own: isOwn, listens} = wayOf(all, types, own);
+export function comeIn(top, heaps, types, own) {
+  const {owner, field, element, own: isOwn, listens} = wayOf(top, types, own);
   const more = heaps[1] - heaps[0];
   if (owner === undefined || field === undefined || element === undefined || !isWorth(grown(element), more, heaps[0], isOwn) ||
-      lostElsewhere(all, element.name) >= grown(element) / 2) {
+      lostElsewhere(top, element.name) >= grown(element) / 2) {
     return null;
   }
-  const size = Math.min(grown(element), more);
+  // With the tables of the collection they are in.
+  const all = grown(field);
+  const size = Math.min(grown(element) >= all - Math.floor(all / 4) ? Math.max(all, grown(element)) : grown(element), more);
   const many = (types[1].get(owner.name)?.[0] ?? 0) >= OWNED;
   return {owner, field: field.field, element, objects: countElements(owner, field, element.name),
           bytes: size, ownerBytes: many ? grown(owner) : 0, share: size / more, listens: listens && isOwn};

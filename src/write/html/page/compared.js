@@ -163,24 +163,42 @@ function isFull({elements: [, , places = 0] = [0, 0]}, same, had, has) {
 }
 
 /**
- * Of what there is much in a suspect, what it had, if that is known, and has.
+ * The objects of a suspect of the type NAME, of which there are many.
+ * @param {Suspect} s
+ * @param {Heap} heap
+ * @param {string} name
+ */
+function countIn({elements, held, own}, heap, name) {
+  const parts = [...elements === undefined ? [] : [elements], ...held, ...own.slice(0, 1)];
+  const counts = parts.filter(part => heap.names[part[0]] === name).map(part => part[1]);
+  return counts.length > 0 ? Math.max(...counts) : undefined;
+}
+
+/**
+ * Of objects of the type NAME in a suspect, what it had, if that is known, and has.
  * @param {Suspect} s
  * @param {Suspect | undefined} same  that of the older dump
  * @param {[Heap, Heap]} heaps
- * @param {number[]} inHeap  its objects in both dumps
+ * @param {Map<string, Sizes>[]} types
+ * @param {string} many
  */
-function partsOf(s, same, heaps, inHeap) {
-  const many = manyIn(s, heaps[1]);
-  const has = s.elements?.[1] ?? s.held[0]?.[1] ?? 0;
-  const parts = same === undefined ? [] : [...same.elements === undefined ? [] : [same.elements], ...same.held];
-  const had = inHeap[0] > 0 ? parts.find(part => heaps[0].names[part[0]] === many)?.[1] : 0;
-  return {many, had, has, objects: had === undefined ? inHeap : [had, has], full: isFull(s, same, had, has)};
+function partsOf(s, same, heaps, types, many) {
+  const inHeap = types.map(all => all.get(many)?.[0] ?? 0);
+  const has = countIn(s, heaps[1], many) ?? 0;
+  const had = inHeap[0] === 0 ? 0 : same === undefined ? undefined : countIn(same, heaps[0], many);
+  const objects = had === undefined ? inHeap : [had, has];
+  return {many, had, has, inHeap, objects, hasMore: many === "" || objects[1] > objects[0], full: isFull(s, same, had, has)};
 }
 
 /** @param {Suspect} s @param {Heap} heap */
 function manyIn(s, heap) {
   const number = s.elements?.[0] ?? (s.held.length > 0 && s.held[0][1] > 1 ? s.held[0][0] : -1);
   return number >= 0 ? heap.names[number] : "";
+}
+
+/** The program's type of which most of a collection consists, within its elements. @param {Suspect} s @param {Heap} heap */
+function withinIn({elements, own: [own], bytes}, heap) {
+  return elements !== undefined && own !== undefined && own[0] !== elements[0] && own[2] >= Math.floor(bytes / 2) ? heap.names[own[0]] : "";
 }
 
 /**
@@ -198,7 +216,10 @@ function growthOf(s, heaps, types) {
   // The only object of its type keeps what its type keeps.
   const grown = same !== undefined ? s.bytes - same.bytes : one[0] <= 1 && now[0] === 1 ? s.bytes - one[2]
     : after[0] > before[0] ? Math.round(s.bytes * (after[0] - before[0]) / after[0]) : 0;
-  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), inHeap: [before[0], after[0]], ...partsOf(s, same, heaps, [before[0], after[0]])};
+  const parts = partsOf(s, same, heaps, types, manyIn(s, heaps[1]));
+  const within = partsOf(s, same, heaps, types, withinIn(s, heaps[1]));
+  return {grown: Math.min(grown, newBytes(s, heaps[1], types)), ...!parts.hasMore && within.many !== "" && within.hasMore ? within : parts,
+          sameElements: !parts.hasMore};
 }
 
 /** Without what exists to observe the process. @param {Heap} heap */
@@ -214,7 +235,7 @@ function ownBytes({totals: {bytes, observed}}) {
  * @param {string[]} names
  */
 function explains(come, s, grown, names) {
-  return come.bytes >= grown / 2 || (come.ownerBytes >= grown / 2 && s.own.some(number => names[number] === come.element.name));
+  return come.bytes >= grown / 2 || (come.ownerBytes >= grown / 2 && s.own.some(([number]) => names[number] === come.element.name));
 }
 
 /**
@@ -227,15 +248,14 @@ function growths(heaps, types, {come, bounds: {limit}}) {
   const all = Math.max(0, ownBytes(heaps[1]) - ownBytes(heaps[0]));
   const complete = heaps.map(h => h.verdict.complete);
   return heaps[1].suspects.map((s, suspect) => {
-    const {grown, many, had, has, inHeap, objects, full} = growthOf(s, heaps, types);
-    const part = all > 0 && grown <= all ? grown / all : 0;
+    const {grown, many, had, has, inHeap, objects, full, sameElements} = growthOf(s, heaps, types);
+    const part = all === 0 || grown > all * 1.1 ? 0 : Math.min(grown, all) / all;
     const more = objects[1] > objects[0] && objects[1] - objects[0] >= WORTH_OBJECTS * objects[0];
     const least = Math.max(WORTH * all, more ? WORTH_BYTES : WORTH_HEAP * heaps[1].totals.bytes);
     const counts = many === "" ? "" : itHas(shortName(many), had, has, inHeap);
-    const hasMore = many === "" || objects[1] > objects[0];
-    const told = come !== null && ((limit !== null && many === come.element.name) || (!hasMore && explains(come, s, grown, heaps[1].names)));
+    const told = come !== null && ((limit !== null && many === come.element.name) || (sameElements && explains(come, s, grown, heaps[1].names)));
     const worth = grown > 0 && grown >= least && !told;
-    return {suspect, grown, worth: worth && !full, full: worth && full, ...suspectHasGrown(s, grown, part, counts, complete)};
+    return {suspect, grown, worth: worth && !full, full: worth && full, counted: s.counted, ...suspectHasGrown(s, grown, part, counts, complete)};
   }).sort((a, b) => b.grown - a.grown);
 }
 
@@ -248,10 +268,10 @@ function inShort(step) {
  * What is said before the suspects, if none explains what has come.
  * @param {[Heap, Heap]} heaps
  * @param {Answer} answer
- * @param {{grown: number, worth: boolean, full: boolean, growth: string}[]} suspects
+ * @param {{grown: number, worth: boolean, full: boolean, counted: boolean, growth: string}[]} suspects
  */
 function saidOf(heaps, {come, bounds: {limit, equal, design}}, suspects) {
-  const most = Math.max(0, ...suspects.map(({grown, worth}) => worth ? grown : 0));
+  const most = Math.max(0, ...suspects.map(({grown, worth, counted}) => worth && counted ? grown : 0));
   const array = suspects.find(({full}) => full);
   if (most === 0 && array !== undefined) {
     return {said: [fillsArray(array.growth)]};

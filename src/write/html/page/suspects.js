@@ -16,7 +16,7 @@ import * as words from "./words.js";
  */
 export function namesOf({path, held, content, own, root_name: variable}) {
   return [variableNumber(variable), ...(path ?? []).map(step => step[0]), ...held.map(part => part[0]), ...content.map(part => part[0]),
-          ...own]
+          ...own.map(part => part[0])]
     .filter(number => number >= 0);
 }
 
