@@ -40,7 +40,20 @@ struct gcd_container {
     void (*keep_stacks)(struct gcd_trace *t); /* NULL: its events have no stacks */
     /* NULL: the records are there anyway. */
     void (*skip_records)(struct gcd_trace *t, bool nodes, bool edges);
+    /* NULL: it has none. */
+    const struct gcd_type_sum *(*sum)(const struct gcd_trace *t, size_t i, uint64_t *ret_type);
 };
+
+/* What the objects of one type have in all; EDGES: references that are not null; SIZE_BITS: their
+ * sizes, combined with "or". */
+struct gcd_type_sum {
+    uint64_t objects, bytes, edges, size_bits;
+};
+/* Objects of types are summed where that takes less time than to give each of them: then the
+ * records of bulk events of nodes and edges may be anything, and from the first one of nodes on
+ * gcd_trace_sum has the sum number I, until it returns NULL.  Before the first event. */
+void gcd_trace_want_sums(struct gcd_trace *t);
+const struct gcd_type_sum *gcd_trace_sum(const struct gcd_trace *t, size_t i, uint64_t *ret_type);
 
 /* The caller does not look at the records of these bulk events, only at their number: they may be
  * anything, because they take time where events are made from memory.  Before the first event. */

@@ -20,6 +20,7 @@
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
 
+#include "base/container.h"
 #include "base/idmap.h"
 #include "base/text.h"
 #include "clr/clr_gc.h"
@@ -258,6 +259,7 @@ struct gcd_heap {
     struct gcd_alloc alloc;
     struct gcd_limits limits;
     bool check_references;
+    const struct gcd_trace *trace; /* that may have sums instead of objects; NULL = it has none */
     /* number of the requested walk; 0 = the first one inside the right GC */
     unsigned wanted;
     uint64_t process;

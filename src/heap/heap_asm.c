@@ -127,6 +127,27 @@ static inline gcd_status count_object(struct gcd_heap *h, struct heap_walk *w,
     return GCD_OK;
 }
 
+/* Counts the objects of all types, whose events have no records. */
+static gcd_status count_sums(struct gcd_heap *h, struct heap_walk *w, uint64_t *ret_edges,
+                             struct gcd_error *err)
+{
+    const struct gcd_type_sum *sum;
+    struct heap_type_count *c;
+    uint64_t type;
+    for (size_t i = 0; (sum = gcd_trace_sum(h->trace, i, &type)) != NULL; i++) {
+        if (sum->objects == 0)
+            continue;
+        GCD_TRY(find_counts(h, w, type, &c, err));
+        c->objects = sum->objects;
+        c->bytes = sum->bytes;
+        c->edges = sum->edges;
+        c->size_bits = sum->size_bits;
+        gcd_add_saturating(&w->bytes, sum->bytes);
+        gcd_add_saturating(ret_edges, sum->edges);
+    }
+    return GCD_OK;
+}
+
 static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_bulk b;
@@ -135,8 +156,13 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
         return st;
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_NODES, b.index, &w, err));
-    if (w->objects == 0 && b.count > 0)
+    uint64_t edges = 0, type;
+    bool summed = h->trace != NULL && gcd_trace_sum(h->trace, 0, &type) != NULL;
+    if (w->objects == 0 && b.count > 0) {
         heap_walk_has_objects(h, w);
+        if (summed && !w->light)
+            GCD_TRY(count_sums(h, w, &edges, err));
+    }
     w->objects += b.count;
     if (w->light)
         return GCD_OK;
@@ -144,8 +170,7 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
         return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
                            gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed",
                                     h->limits.objects));
-    uint64_t edges = 0;
-    for (uint32_t i = 0; i < b.count; i++) {
+    for (uint32_t i = 0; i < b.count && !summed; i++) {
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);
         gcd_add_saturating(&w->bytes, n.size);
         gcd_add_saturating(&edges, n.edge_count);

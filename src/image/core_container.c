@@ -23,7 +23,7 @@ struct core {
     struct gcd_context context;
     struct heap_image *shared;
     struct clr_events events;
-    bool skip_nodes, skip_edges;
+    bool skip_nodes, skip_edges; /* both: sums will do */
     bool ready; /* the events can be read */
     gcd_status final;
     struct gcd_error error;
@@ -148,7 +148,8 @@ static gcd_status prepare_once(struct core *k, struct gcd_error *err)
     if (h->st != GCD_OK)
         return h->st;
     GCD_TRY(clr_events_init(&k->events, &h->clr, err));
-    k->events.skip_nodes = k->skip_nodes;
+    k->events.sums_wanted = k->skip_nodes && k->skip_edges;
+    k->events.skip_nodes = k->skip_nodes && !k->skip_edges;
     k->events.skip_edges = k->skip_edges;
     return GCD_OK;
 }
@@ -308,6 +309,16 @@ static void core_skip_records(struct gcd_trace *t, bool nodes, bool edges)
     k->skip_edges = edges;
 }
 
+static const struct gcd_type_sum *core_sum(const struct gcd_trace *t, size_t i, uint64_t *ret_type)
+{
+    const struct core *k = (const struct core *)t;
+    const struct clr *c = &k->shared->clr;
+    if (!k->events.summed || i >= c->type_count)
+        return NULL;
+    *ret_type = c->types[i].id;
+    return &c->types[i].sum;
+}
+
 const struct gcd_container core_container = {
     .probe = elf_core_probe,
     .open = core_open,
@@ -318,4 +329,5 @@ const struct gcd_container core_container = {
     .get_info = core_get_info,
     .thread_closed = core_thread_closed,
     .skip_records = core_skip_records,
+    .sum = core_sum,
 };

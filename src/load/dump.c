@@ -40,6 +40,8 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
         return st;
     }
     gcd_trace_skip_records(d->trace, false, true);
+    if (!d->options.check_references)
+        gcd_trace_want_sums(d->trace);
     gcd_trace_get_info(d->trace, &d->summary.trace); /* of a dump that cannot be closed, too */
     *ret = d;
     return GCD_OK;
@@ -105,6 +107,7 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
                          MAX_PROCESSES))
         return gcd_fail_nomem(err, "opening a dump");
     GCD_TRY(heap_new(&d->options, ev->process, &d->addr_pages_left, ret, err));
+    (*ret)->trace = d->trace;
     d->heaps[d->heap_count++] = *ret;
     return GCD_OK;
 }
@@ -258,7 +261,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     return GCD_OK;
 }
 
-/* The types used by the walk, numbered in order of first use by an object, then those of static
+/* The types used by the walk, numbered as they were counted, then those of static
  * variables. */
 static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
 {

@@ -127,6 +127,17 @@ void gcd_trace_skip_records(struct gcd_trace *t, bool nodes, bool edges)
         t->container->skip_records(t, nodes, edges);
 }
 
+void gcd_trace_want_sums(struct gcd_trace *t)
+{
+    if (t->container->sum != NULL)
+        t->container->skip_records(t, true, true);
+}
+
+const struct gcd_type_sum *gcd_trace_sum(const struct gcd_trace *t, size_t i, uint64_t *ret_type)
+{
+    return t->container->sum != NULL ? t->container->sum(t, i, ret_type) : NULL;
+}
+
 bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread,
                           uint64_t *ret_events, uint64_t *ret_lost)
 {

@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from cli_support import CliTest, main, small_trace
+from cli_support import CliTest, main, small_trace, trace
 from sample_heaps import DEFINED, shop_events
 from trace_bytes import Ev, Payloads, V4File, numbered, z16
 
@@ -44,6 +44,21 @@ def named_trace(*names, gc=1, counts=None, later=b"", heap=None):
     file.events(*numbered([Ev(kind, last, payload, thread=0x7fffffff) for kind, payload in payloads]))
     file.sequence_point(last, ((0x7fffffff, len(payloads)),))
     return file.end() + later
+
+
+CORE = os.path.join(os.path.dirname(os.path.dirname(trace("net10-core"))), "net10-core", "heap.core.gz")
+
+
+class OfAnImage(CliTest):
+    def test_types_are_counted_alike(self):
+        """Those of a core file by sums, those of the recording object by object."""
+        for options in (), ("--with-dead",):
+            self.done("convert", CORE, *options, "--no-modules", "-o", f"x{len(options)}.nettrace")
+            of_core, of_recording = (json.loads(self.done("report", *words, "--no-modules", "--json").text)
+                                     for words in ((CORE, *options), (f"x{len(options)}.nettrace",)))
+            self.assertGreater(sum(t["edges"] for t in of_core["types"]), 10_000)
+            self.assertEqual(*({t["id"]: (t["count"], t["bytes"], t["edges"]) for t in r["types"]} for r in (of_core, of_recording)))
+            self.assertTrue(of_recording["verdict"]["complete"])
 
 
 OUTER = (TYPE, 0x71, "Shop.Outer`1"), (TYPE, 0x72, "Shop.Lists")

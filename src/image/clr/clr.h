@@ -15,6 +15,7 @@
  *     clr_threads.c   threads and their names
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
+ *     clr_sum.c       how many objects that are, of each type
  *     clr_facts.c     how the process ended, and what is missing
  *     clr_values.c    texts of strings, hashes of arrays
  *
@@ -28,6 +29,7 @@
 #include <gcdumpc/unstable/values.h>
 
 #include "base/bits.h"
+#include "base/container.h"
 #include "base/idmap.h"
 #include "image/space/image.h"
 
@@ -96,6 +98,7 @@ struct clr_type {
     uint32_t first, count;        /* of clr.series or clr.groups */
     uint64_t array_offset;        /* repeated: of the first group */
     uint32_t args, arg_count;     /* in clr.args */
+    struct gcd_type_sum sum;      /* after clr_walk of all its objects; clr_sum */
     const char *raw_name, *outer; /* as the runtime names it; of a nested type its outer types */
     const char *noted;            /* gcd_type.events */
 };
@@ -271,6 +274,7 @@ struct clr {
     unsigned bucket_shift;
     uint32_t pieces[CLR_PIECES]; /* direct-mapped: a region in such a piece */
     struct clr_mark *marks;      /* [mark_count] of all regions, one behind the other */
+    uint64_t *starts;            /* [mark_count] the same bits: where an object begins */
     size_t mark_count, mark_cap;
     struct clr_block *blocks; /* [block_count] the same */
     size_t block_count;
@@ -306,6 +310,8 @@ struct clr {
     struct gcd_textpool text;
     struct clr_gaps gaps;
     struct clr_lost walked; /* by clr_walk; the events find it again */
+    bool summed;            /* clr_sum has done its part: */
+    uint64_t summed_objects;
     uint64_t stop_ns;       /* how long a living process was stopped; 0 = a core file */
     const char *last_thrown, *ended_by, *gap_text; /* clr_facts.c */
 };
@@ -362,6 +368,7 @@ struct clr_scan {
     gcd_status st;
     struct clr_mark_cursor marks, ahead; /* clr_scan_next_live; AHEAD is fetched */
     uint64_t live, live_at; /* left of the mark before, which is of memory from there on */
+    bool dead;              /* it is not what lives that is looked for */
 };
 struct clr_object {
     uint64_t address, bytes; /* BYTES as the runtime reports it, not rounded */
@@ -372,7 +379,8 @@ struct clr_object {
 void clr_scan_begin(struct clr_scan *s, struct clr *c, const struct clr_region *r,
                     struct clr_lost *lost);
 bool clr_scan_next(struct clr_scan *s, struct clr_object *ret);
-/* The next one that is marked, in a region with marks: they say where it begins. */
+/* The next one that is marked, or with S->dead that is not, in a region with marks: they say where
+ * it begins. */
 bool clr_scan_next_live(struct clr_scan *s, struct clr_object *ret);
 /* The object at ADDRESS, whose first word is WORD; false if there is none. */
 #define CLR_TABLE_MASK (~UINT64_C(7)) /* without mark and pin bits of the collector */
@@ -497,6 +505,14 @@ gcd_status clr_walk(struct clr *c, struct gcd_error *err);
 gcd_status clr_check_dead(struct clr *c, struct gcd_error *err);
 /* Marks what the roots reach. */
 gcd_status clr_mark(struct clr *c, struct gcd_error *err);
+/* In a heap with damage only a walk finds what the process had. */
+static inline bool clr_is_intact(const struct clr *c)
+{
+    return c->walked.regions == 0 && c->gaps.lost_bytes == 0 && c->gaps.dangling == 0;
+}
+/* clr_sum.c: what the objects of each type that the events have sum up to, once.  *RET: the number
+ * of objects; 0 = it would take longer than to look at each of them, or there is damage. */
+GCD_MUST_CHECK gcd_status clr_sum(struct clr *c, uint64_t *ret, struct gcd_error *err);
 static inline size_t clr_marks_of(const struct clr_region *r)
 {
     return (size_t)((r->end - r->start) / CLR_MARK_BYTES + 1);

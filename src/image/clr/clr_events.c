@@ -415,12 +415,6 @@ static inline void put_node(struct clr_events *e, const struct clr_object *o, ui
     put_le64(p + 24, edges);
 }
 
-/* In a heap with damage only a walk finds what the process had. */
-static bool is_intact(const struct clr *c)
-{
-    return c->walked.regions == 0 && c->gaps.lost_bytes == 0 && c->gaps.dangling == 0;
-}
-
 bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next,
                        struct clr_lost *lost, struct clr_object *ret)
 {
@@ -431,7 +425,7 @@ bool clr_events_object(struct clr_events *e, struct clr_scan *scan, size_t *next
                 return false;
             clr_scan_begin(scan, c, &c->regions[*next], lost);
         }
-        bool by_marks = !c->with_dead && is_intact(c) && scan->region->generation != CLR_FROZEN;
+        bool by_marks = !c->with_dead && clr_is_intact(c) && scan->region->generation != CLR_FROZEN;
         if (by_marks && clr_scan_next_live(scan, ret))
             return true;
         while (!by_marks && clr_scan_next(scan, ret))
@@ -516,9 +510,40 @@ static void put_object(struct clr_events *e, const struct clr_object *o)
     e->has_object = true;
 }
 
+/* Instead of objects only their number, and that of their references. */
+static gcd_status begin_sums(struct clr_events *e, struct gcd_error *err)
+{
+    GCD_TRY(clr_sum(e->c, &e->nodes_left, err));
+    e->summed = e->nodes_left > 0;
+    e->edges_left = 0;
+    for (size_t i = 0; i < e->c->type_count && e->summed; i++)
+        e->edges_left += e->c->types[i].sum.edges;
+    return GCD_OK;
+}
+
+static gcd_status give_sums(struct clr_events *e, struct gcd_event *ret)
+{
+    const uint32_t most = GCD_CLR_BULK_BYTES / NODE_BYTES;
+    e->next = e->c->region_count;
+    if (e->nodes_left > 0) {
+        e->node_count = e->nodes_left < most ? (uint32_t)e->nodes_left : most;
+        e->nodes_left -= e->node_count;
+        return flush_nodes(e, ret);
+    }
+    (void)skip_edges(e);
+    if (e->edge_count > 0)
+        return flush_edges(e, ret);
+    (void)next_phase(e);
+    return GCD_NEED_MORE;
+}
+
 static gcd_status give_objects(struct clr_events *e, struct gcd_event *ret, struct gcd_error *err)
 {
     GCD_TRY(gcd_check_canceled(e->c->context->cancel, err));
+    if (e->next == 0 && e->sums_wanted)
+        GCD_TRY(begin_sums(e, err));
+    if (e->summed)
+        return give_sums(e, ret);
     for (;;) {
         if (e->has_object && !(e->skip_edges ? skip_edges(e) : put_edges(e)))
             return flush_edges(e, ret);

@@ -33,7 +33,9 @@ struct clr_events {
     struct clr_slots slots;
     bool has_object;
     bool skip_nodes, skip_edges; /* their records: only their number counts */
-    uint64_t edges_left;         /* of OBJECT, if they only count */
+    bool sums_wanted, summed;    /* not of each object, but of all of a type: clr_sum */
+    uint64_t nodes_left;         /* of all, if they are summed */
+    uint64_t edges_left;         /* the same, or of OBJECT, if they only count */
     uint64_t follows;            /* the place after that of its last reference */
     uint32_t node_index, edge_index;
     uint32_t node_count, edge_count; /* in the two buffers below */

@@ -15,6 +15,7 @@
 #define WEAK_FLAG        2u /* GCRootFlags */
 #define REGION_BYTES_MAX (UINT64_C(8) << 32)
 #define NEAR             1024u
+#define AHEAD            8u /* objects on their way from memory, and room for those of a mark */
 #define TARGETS          32u /* marks that are on their way from memory: a power of two */
 
 /* A word of a stack that nothing held when it was its turn. */
@@ -58,6 +59,13 @@ static void drop_guess(struct marking *k, uint64_t address)
         k->c->roots[k->guesses[up_to - 1].root].flags |= WEAK_FLAG;
 }
 
+/* There is room for it in NEAR. */
+static inline void visit_soon(struct marking *k, uint64_t address)
+{
+    k->near[(k->near_first + k->near_count++) % NEAR] = address;
+    image_prefetch(k->c->image, address);
+}
+
 static void mark(struct marking *k, const struct target *t)
 {
     struct clr_mark *m = t->mark;
@@ -72,8 +80,7 @@ static void mark(struct marking *k, const struct target *t)
         return;
     if (k->near_count < NEAR && i / CLR_PENDING_GROUP == k->at / CLR_PENDING_GROUP) {
         m->done |= t->bit;
-        k->near[(k->near_first + k->near_count++) % NEAR] = t->address;
-        image_prefetch(k->c->image, t->address);
+        visit_soon(k, t->address);
     } else {
         clr_pending_add(&k->pending, i);
     }
@@ -138,9 +145,11 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
     }
     if (++k->steps % CANCEL_EVERY == 0)
         GCD_TRY(gcd_check_canceled(k->c->context->cancel, k->err));
+    uint64_t references = 0;
     clr_slots_begin(&slots, k->c, &o);
-    while (clr_slots_next(&slots, &target, &slot))
+    for (; clr_slots_next(&slots, &target, &slot); references++)
         mark_soon(k, target);
+    k->c->types[o.type].sum.edges += references;
     return GCD_OK;
 }
 
@@ -162,35 +171,31 @@ static uint64_t start_of(struct marking *k, size_t i)
            CLR_MARK_BYTES * (uint64_t)__builtin_ctzll(has);
 }
 
-/* Visits what is marked in mark number I. */
-static gcd_status visit_marked(struct marking *k, size_t i)
+/* The objects that are marked in mark number I will be visited; they come from memory meanwhile. */
+static void take_marked(struct marking *k, size_t i)
 {
     struct clr_mark *m = &k->c->marks[i];
     uint64_t bits = m->live & ~m->done, start = start_of(k, i);
     m->done |= bits;
-    for (uint64_t soon = bits; soon != 0; soon &= soon - 1)
-        image_prefetch(k->c->image, start + 8 * (uint64_t)__builtin_ctzll(soon));
     for (; bits != 0; bits &= bits - 1)
-        GCD_TRY(visit_object(k, start + 8 * (uint64_t)__builtin_ctzll(bits)));
-    return GCD_OK;
+        visit_soon(k, start + 8 * (uint64_t)__builtin_ctzll(bits));
 }
 
 static gcd_status visit_all(struct marking *k)
 {
     for (;;) {
-        while (k->near_count > 0) {
-            uint64_t address = k->near[k->near_first];
-            k->near_first = (k->near_first + 1) % NEAR;
-            k->near_count--;
-            GCD_TRY(visit_object(k, address));
-        }
-        if (clr_pending_take(&k->pending, &k->at)) {
-            GCD_TRY(visit_marked(k, k->at));
-            continue;
-        }
-        mark_rest(k);
+        while (k->near_count < AHEAD && clr_pending_take(&k->pending, &k->at))
+            take_marked(k, k->at);
+        if (k->near_count == 0)
+            mark_rest(k);
         if (k->near_count == 0 && clr_pending_from(&k->pending, 0) == SIZE_MAX)
             return GCD_OK;
+        if (k->near_count == 0)
+            continue;
+        uint64_t address = k->near[k->near_first];
+        k->near_first = (k->near_first + 1) % NEAR;
+        k->near_count--;
+        GCD_TRY(visit_object(k, address));
     }
 }
 
@@ -327,8 +332,10 @@ static inline struct clr_mark *note_mark(struct clr *c, const struct clr_region 
     uint64_t place = (address - r->start) / CLR_MARK_BYTES;
     struct clr_block *b = &r->blocks[place / CLR_BLOCK_MARKS];
     uint64_t here = UINT64_C(1) << place % CLR_BLOCK_MARKS;
-    if ((b->has & here) == 0)
+    if ((b->has & here) == 0) {
+        c->starts[c->mark_count] = 0;
         c->marks[c->mark_count++] = (struct clr_mark){ 0 };
+    }
     b->has |= here;
     return &c->marks[c->mark_count - 1];
 }
@@ -338,12 +345,16 @@ static void fill_marks(struct clr *c, struct clr_region *r)
 {
     size_t all = clr_marks_of(r), used = c->mark_count - r->first_mark;
     struct clr_mark *m = c->marks + r->first_mark;
+    uint64_t *starts = c->starts + r->first_mark;
     if (used < all / 4 * 3)
         return;
     for (size_t i = all; i-- > 0;) {
         struct clr_block *b = &r->blocks[i / CLR_BLOCK_MARKS];
         uint64_t here = UINT64_C(1) << i % CLR_BLOCK_MARKS;
-        m[i] = (b->has & here) != 0 ? m[--used] : (struct clr_mark){ 0 };
+        bool has = (b->has & here) != 0;
+        used -= has;
+        m[i] = has ? m[used] : (struct clr_mark){ 0 };
+        starts[i] = has ? starts[used] : 0;
         b->has |= here;
     }
     c->mark_count = r->first_mark + all;
@@ -378,10 +389,15 @@ static gcd_status walk_region(struct clr *c, struct clr_region *r, size_t *next_
         if (*next_word < c->stack_word_count &&
             c->stack_words[*next_word].word < o.address + o.bytes)
             GCD_TRY(take_stack_words(c, next_word, &o, err));
+        struct gcd_type_sum *sum = &c->types[o.type].sum;
+        sum->objects++;
+        sum->bytes += o.bytes;
+        sum->size_bits |= o.bytes;
         if (r->generation != CLR_FROZEN) {
             struct clr_mark *m = note_mark(c, r, o.address);
-            if (o.is_leaf)
-                m->done |= UINT64_C(1) << (o.address - r->start) / 8 % 64;
+            uint64_t bit = UINT64_C(1) << (o.address - r->start) / 8 % 64;
+            c->starts[m - c->marks] |= bit;
+            m->done |= o.is_leaf ? bit : 0;
         }
         if (++steps % CANCEL_EVERY == 0)
             GCD_TRY(gcd_check_canceled(c->context->cancel, err));
@@ -422,8 +438,11 @@ static gcd_status make_blocks(struct clr *c, struct gcd_error *err)
     c->block_count = blocks;
     /* room for all: what stays unused takes no memory */
     c->marks = gcd_mem_new_uncleared(&c->alloc, marks, sizeof *c->marks);
+    c->starts = gcd_mem_new_uncleared(&c->alloc, marks, sizeof *c->starts);
     c->mark_cap = marks;
-    if (c->blocks == NULL || c->marks == NULL)
+    for (size_t i = 0; i < c->type_count; i++)
+        c->types[i].sum = (struct gcd_type_sum){ 0 };
+    if (c->blocks == NULL || c->marks == NULL || c->starts == NULL)
         return gcd_fail_nomem(err, "finding what is alive");
     for (size_t i = 0, at = 0; i < c->region_count; at += clr_blocks_of(&c->regions[i]), i++)
         c->regions[i].blocks = c->blocks + at;

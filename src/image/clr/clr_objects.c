@@ -105,12 +105,18 @@ static inline const struct clr_mark *next_mark(const struct clr_scan *s, struct 
     return &s->c->marks[r->first_mark + k->mark++];
 }
 
+/* The objects of mark M that are looked for. */
+static inline uint64_t wanted(const struct clr_scan *s, const struct clr_mark *m)
+{
+    return s->dead ? s->c->starts[m - s->c->marks] & ~m->live : m->live;
+}
+
 /* Fetches the objects of a mark that comes soon: one after the other, each would be waited for. */
 static inline void fetch_ahead(struct clr_scan *s)
 {
     uint64_t at;
     const struct clr_mark *m = next_mark(s, &s->ahead, &at);
-    for (uint64_t live = m != NULL ? m->live : 0; live != 0; live >>= 8, at += 64)
+    for (uint64_t live = m != NULL ? wanted(s, m) : 0; live != 0; live >>= 8, at += 64)
         if ((live & 255) != 0)
             image_prefetch(s->c->image, at);
 }
@@ -125,7 +131,7 @@ bool clr_scan_next_live(struct clr_scan *s, struct clr_object *ret)
             const struct clr_mark *m = next_mark(s, &s->marks, &s->live_at);
             if (m == NULL)
                 return false;
-            s->live = m->live;
+            s->live = wanted(s, m);
             fetch_ahead(s);
         }
         uint64_t at = s->live_at + 8 * (uint64_t)__builtin_ctzll(s->live);

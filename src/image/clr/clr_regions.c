@@ -132,10 +132,12 @@ static void make_pieces(struct clr *c)
 void clr_forget_regions(struct clr *c)
 {
     gcd_mem_free(&c->alloc, c->marks, c->mark_cap * sizeof *c->marks);
+    gcd_mem_free(&c->alloc, c->starts, c->mark_cap * sizeof *c->starts);
     gcd_mem_free(&c->alloc, c->blocks, c->block_count * sizeof *c->blocks);
     gcd_mem_free(&c->alloc, c->regions, c->region_cap * sizeof *c->regions);
     gcd_mem_free(&c->alloc, c->buckets, c->bucket_count * sizeof *c->buckets);
     c->marks = NULL;
+    c->starts = NULL;
     c->blocks = NULL;
     c->regions = NULL;
     c->buckets = NULL;
