@@ -110,8 +110,8 @@ struct gcd_suspect_part {
     uint64_t bytes;
 };
 
-/* A step of a path: one object, or REPEATS consecutive objects of one type, NODE being the first.
- */
+/* A step of a path: one object, or REPEATS consecutive objects of one type, NODE being the first,
+ * LAST the one that refers to the next step. */
 struct gcd_suspect_step {
     uint32_t node;
     uint32_t type;
@@ -121,6 +121,7 @@ struct gcd_suspect_step {
     bool skipped;
     unsigned origin; /* of TYPE: enum gcd_origin (unstable/origins.h) */
     unsigned fold;   /* enum gcd_fold (unstable/origins.h): must people see it? */
+    uint32_t last;   /* where nothing is SKIPPED */
 };
 
 #define GCD_SUSPECT_PARTS   5

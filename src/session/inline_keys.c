@@ -71,7 +71,62 @@ static void say_field(struct gcd_session *s, struct gcd_image_numbers *numbers,
         say(w, "%s", gcd_number_text(&f->number, number));
 }
 
-/* "Order { Id = 4711, Region = 2 }", of the program's own classes. */
+/* Is PART an element of a tuple, "Item1" or "Item2.Item1"? */
+static bool is_of_tuple(const char *part)
+{
+    const char *last = strrchr(part, '.');
+    last = last != NULL ? last + 1 : part;
+    return gcd_text_begins(last, "Item") && last[4] >= '1' && last[4] <= '9' && last[5] == '\0';
+}
+
+/* SEPARATOR, and what PART is called, "X = "; those of a tuple have no names. */
+static void begin_part(struct words *w, const char *separator, const char *part)
+{
+    bool named = part[0] != '\0' && !is_of_tuple(part);
+    say(w, "%s%s%s", separator, named ? part : "", named ? " = " : "");
+}
+
+/* Classes of the platform that are keys, and the field that says all. */
+static const struct {
+    const char *raw_name, *field;
+} keys_of_platform[] = { { "System.Uri", "_string" }, { "System.RuntimeType", "m_handle" } };
+
+/* The name of the type with this method table, if the heap has one of its objects. */
+static const char *type_called(const struct gcd_session *s, uint64_t table)
+{
+    const struct gcd_summary *of = gcd_graph_summary(s->graph);
+    for (uint32_t i = 0; i < of->type_count; i++)
+        if (of->types[i].id == table)
+            return gcd_names_get(gcd_session_names(s), i);
+    return NULL;
+}
+
+/* A Uri by its text, a Type by its name. */
+static bool say_of_platform(struct gcd_session *s, struct gcd_image_numbers *numbers,
+                            uint32_t node, const char *raw, struct words *w)
+{
+    uint64_t address = gcd_graph_node_address(s->graph, node);
+    const char *field = NULL, *name;
+    for (size_t i = 0; i < sizeof keys_of_platform / sizeof *keys_of_platform; i++)
+        if (strcmp(keys_of_platform[i].raw_name, raw) == 0)
+            field = keys_of_platform[i].field;
+    uint32_t n = field != NULL ? gcd_image_field_count(numbers, address) : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(numbers, address, i);
+        if (!f.known || strcmp(f.name, field) != 0)
+            continue;
+        if (f.number.kind != GCD_NUMBER_REFERENCE) {
+            name = type_called(s, f.number.bits);
+            say(w, "%s", name != NULL ? name : "");
+            return name != NULL;
+        }
+        uint32_t text = gcd_graph_find(s->graph, f.number.bits);
+        return text != GCD_NODE_NONE && say_plain(s, numbers, text, w);
+    }
+    return false;
+}
+
+/* "Order { Id = 4711, Region = 2 }", of the program's own classes, "("a", 2)", a boxed tuple. */
 static bool say_object(struct gcd_session *s, struct gcd_image_numbers *numbers, uint32_t node,
                        struct words *w)
 {
@@ -79,16 +134,20 @@ static bool say_object(struct gcd_session *s, struct gcd_image_numbers *numbers,
     uint64_t address = gcd_graph_node_address(s->graph, node);
     const char *raw = gcd_graph_summary(s->graph)->types[type].raw_name;
     uint32_t n = numbers != NULL ? gcd_image_field_count(numbers, address) : 0;
-    if (n == 0 || n > OBJECT_FIELDS || gcd_text_begins(raw, "System.") ||
-        gcd_text_begins(raw, "Microsoft."))
+    bool tuple = gcd_text_begins(raw, "System.ValueTuple`");
+    bool own = !gcd_text_begins(raw, "System.") && !gcd_text_begins(raw, "Microsoft.");
+    if (n > 0 && !own && say_of_platform(s, numbers, node, raw, w))
+        return true;
+    if (n == 0 || n > OBJECT_FIELDS || (!own && !tuple && strcmp(raw, "System.Version") != 0))
         return false;
-    say(w, "%s {", gcd_names_get(gcd_session_names(s), type));
+    if (!tuple)
+        say(w, "%s { ", gcd_names_get(gcd_session_names(s), type));
     for (uint32_t i = 0; i < n; i++) {
         struct gcd_image_field f = gcd_image_field(numbers, address, i);
-        say(w, "%s %s = ", i > 0 ? "," : "", f.name);
+        begin_part(w, i > 0 ? ", " : tuple ? "(" : "", f.name);
         say_field(s, numbers, &f, w);
     }
-    say(w, " }");
+    say(w, "%s", tuple ? ")" : " }");
     return true;
 }
 
@@ -137,21 +196,6 @@ static bool is_key_at(const char *name, const char *value, size_t prefix, const 
     size_t n = strcspn(name + prefix, ".");
     *ret_part = name[prefix + n] == '.' ? name + prefix + n + 1 : "";
     return gcd_field_is_called(name + prefix, n, "key");
-}
-
-/* Is PART an element of a tuple, "Item1" or "Item2.Item1"? */
-static bool is_of_tuple(const char *part)
-{
-    const char *last = strrchr(part, '.');
-    last = last != NULL ? last + 1 : part;
-    return gcd_text_begins(last, "Item") && last[4] >= '1' && last[4] <= '9' && last[5] == '\0';
-}
-
-/* SEPARATOR, and what PART is called, "X = "; those of a tuple have no names. */
-static void begin_part(struct words *w, const char *separator, const char *part)
-{
-    bool named = part[0] != '\0' && !is_of_tuple(part);
-    say(w, "%s%s%s", separator, named ? part : "", named ? " = " : "");
 }
 
 /* The key of E beside its field VALUE, of which the first PREFIX bytes are those of the key, too.

@@ -64,7 +64,7 @@ bool gcd_session_step_entry(const struct gcd_suspect *s, size_t i, struct gcd_se
         s->path[last + 1].skipped || s->path[i].repeats > 1)
         return false;
     *ret = (struct gcd_session_entry){ .collection = last > i ? s->path[i].node : GCD_NODE_NONE,
-                                       .entry = s->path[last].node,
+                                       .entry = s->path[last].last,
                                        .value = s->path[last + 1].node };
     return true;
 }

@@ -495,8 +495,8 @@ static void test_key_and_value_need_not_be_neighbours(void **state)
 static void test_keys_in_an_array_of_their_own(void **state)
 {
     static const struct gcd_type types[] = {
-        { .name = "Frozen", .module_path = "", .layout = "o 2\n0 _keys\n1 _values" },
-        { .name = "System.Object[]", .module_path = "", .layout = "a" },
+        { .name = "Frozen", .module_path = "", .layout = "o 2\n0 _keys\n0 _values" },
+        { .name = "System.Object[]", .module_path = "", .layout = "v 8\n0 " },
         { .name = "System.String", .module_path = "", .layout = "o 1" },
     };
     static const uint32_t of[] = { 0, 1, 1, 2, 2, 2, 2, 2 };
@@ -522,11 +522,34 @@ static void test_keys_in_an_array_of_their_own(void **state)
     gcd_graph_free(g);
 }
 
+/* A text in a key that is a struct is not the key. */
+static void test_a_part_of_a_key_is_none(void **state)
+{
+    static const struct gcd_type types[] = {
+        { .name = "Frozen", .module_path = "", .layout = "o 2\n0 _keys\n0 _values" },
+        { .name = "System.ValueTuple`2[System.String,System.Int32][]",
+          .module_path = "",
+          .layout = "v 8\n1 Item1" },
+        { .name = "System.Object", .module_path = "", .layout = "o 1" },
+    };
+    static const uint32_t of[] = { 0, 1, 1, 2, 2, 2, 2 };
+    static const uint32_t edges[][5] = { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 0 }, { 0 }, { 0 }, { 0 } };
+    struct gcd_fields *f;
+    (void)state;
+    struct gcd_graph *g = small_graph(types, of, 7, edges);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    assert_int_equal(gcd_key_of(g, f, 0, 2, 5), GCD_NODE_NONE);
+    assert_int_equal(gcd_key_array_of(g, f, 0, 2), 1);
+    gcd_fields_free(f);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key_and_value_need_not_be_neighbours),
         cmocka_unit_test(test_keys_in_an_array_of_their_own),
+        cmocka_unit_test(test_a_part_of_a_key_is_none),
         cmocka_unit_test(test_tenants_are_told_apart_below_what_all_have),
         cmocka_unit_test(test_the_largest_part_is_divided_as_long_as_that_tells_something),
         cmocka_unit_test(test_keys_without_a_common_beginning_have_no_groups),

@@ -98,8 +98,16 @@ static uint32_t part_called(const struct gcd_graph *g, const struct gcd_fields *
     return GCD_NODE_NONE;
 }
 
+/* Are the elements of ARRAY, which refers to something, references? */
+static bool has_references(const struct gcd_fields *f, uint32_t array)
+{
+    const char *name = gcd_fields_get(f, array, 0).name;
+    return name != NULL && name[0] == '\0';
+}
+
 /* A collection with an array of keys and one of values (SortedList, frozen ones): as many values as
- * keys, none of which is null, are those of the keys. */
+ * keys, none of which is null, are those of the keys.  A reference in a struct is no key, only a
+ * part of one. */
 struct key_arrays {
     uint32_t keys, values; /* the arrays; GCD_NODE_NONE: there is none */
     const uint32_t *key, *value;
@@ -117,7 +125,9 @@ static struct key_arrays key_arrays_of(const struct gcd_graph *g, const struct g
         a.key = gcd_graph_node_edges(g, a.keys, &a.n);
     if (a.values != GCD_NODE_NONE)
         a.value = gcd_graph_node_edges(g, a.values, &m);
-    a.match = a.keys != GCD_NODE_NONE && a.values != GCD_NODE_NONE && m == a.n;
+    if (a.n > 0 && !has_references(f, a.keys))
+        a.n = 0;
+    a.match = a.n > 0 && m == a.n && has_references(f, a.values);
     return a;
 }
 

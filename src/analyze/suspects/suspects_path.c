@@ -43,7 +43,7 @@ static void go_up(struct way *way, uint32_t node, uint32_t type, bool dependent)
         return;
     }
     struct gcd_suspect_step step = {
-        .node = node, .type = type, .repeats = 1, .dependent = dependent
+        .node = node, .type = type, .repeats = 1, .dependent = dependent, .last = node
     };
     if (way->near_count < NEAR) {
         way->near[way->near_count++] = step;

@@ -40,7 +40,9 @@ static void climb(const struct html_data *h, const struct gcd_paths *paths, uint
             last->repeats++;
         } else {
             ret->steps[ret->count++] =
-                (struct gcd_suspect_step){ .node = node, .type = type, .repeats = 1 };
+                (struct gcd_suspect_step){
+                    .node = node, .type = type, .repeats = 1, .last = node
+                };
         }
     }
     for (size_t i = 0; i < ret->count / 2; i++) {

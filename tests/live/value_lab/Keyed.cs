@@ -67,6 +67,10 @@ sealed class Keyed
     public readonly Dictionary<Twice<int>, Leaf> ByTwice = [];
     public readonly Dictionary<Customer, Leaf> ByCustomer = [];
     public readonly Dictionary<object, Leaf> ByObject = [];
+    public readonly Dictionary<Uri, Leaf> ByUri = [];
+    public readonly Dictionary<Version, Leaf> ByVersion = [];
+    public readonly Dictionary<Type, Leaf> ByType = [];                     // a type that is in the heap
+    public readonly Dictionary<object, Leaf> ByBoxedTuple = [];
     public readonly Dictionary<string, (Leaf, int)> InPair = [];
     public readonly ConcurrentDictionary<int, Leaf> Concurrent = [];
     public readonly ConcurrentDictionary<(Guid, string), Leaf> ConcurrentPair = [];
@@ -74,10 +78,11 @@ sealed class Keyed
     public readonly Hashtable Hashed = [];
     public readonly ImmutableDictionary<Guid, Leaf> Immutable = ImmutableDictionary<Guid, Leaf>.Empty;
     public readonly ImmutableSortedDictionary<int, Leaf> ImmutableSorted = ImmutableSortedDictionary<int, Leaf>.Empty;
-    public readonly SortedList<long, Leaf> Listed = [];                     // the last four have an array of keys
+    public readonly SortedList<long, Leaf> Listed = [];                     // the last five have an array of keys
     public readonly FrozenDictionary<int, Leaf> Frozen = FrozenDictionary<int, Leaf>.Empty;
     public readonly FrozenDictionary<State, Leaf> FrozenState = FrozenDictionary<State, Leaf>.Empty;
     public readonly FrozenDictionary<Guid, Leaf> FrozenKey = FrozenDictionary<Guid, Leaf>.Empty;
+    public readonly FrozenDictionary<(string, int), Leaf> FrozenTuple = FrozenDictionary<(string, int), Leaf>.Empty;
 
     static Leaf In(string field, FormattableString key) => new($"{field}[{key.ToString(CultureInfo.InvariantCulture)}]");
 
@@ -109,6 +114,9 @@ sealed class Keyed
             ByTwice[new() { One = i, Two = i % 2 == 0 ? null : -i }] = In(nameof(ByTwice), $"(One = {i}, Two = {(i % 2 == 0 ? "null" : -i)})");
             ByCustomer[new(i, $"c{i}")] = In(nameof(ByCustomer), $"ValueLab.Customer {{ Id = {i}, Name = \"c{i}\" }}");
             ByObject[i % 3 == 0 ? i : i % 3 == 1 ? $"o{i}" : Key(i)] = In(nameof(ByObject), i % 3 == 0 ? $"{i}" : i % 3 == 1 ? $"\"o{i}\"" : (FormattableString)$"{Key(i)}");
+            ByUri[new($"http://shop/{i}")] = In(nameof(ByUri), $"\"http://shop/{i}\"");
+            ByVersion[new(1, i)] = In(nameof(ByVersion), $"System.Version {{ _Major = 1, _Minor = {i}, _Build = -1, _Revision = -1 }}");
+            ByBoxedTuple[(i, $"b{i}")] = In(nameof(ByBoxedTuple), $"({i}, \"b{i}\")");
             InPair[$"p{i}"] = (In(nameof(InPair), $"\"p{i}\""), i);
             Concurrent[i] = In(nameof(Concurrent), $"{i}");
             ConcurrentPair[(Key(i), $"s{i}")] = In(nameof(ConcurrentPair), $"({Key(i)}, \"s{i}\")");
@@ -118,6 +126,8 @@ sealed class Keyed
             ImmutableSorted = ImmutableSorted.Add(i, In(nameof(ImmutableSorted), $"{i}"));
             Listed[-i] = In(nameof(Listed), $"{-i}");
         }
+        foreach (var type in new[] { typeof(Keyed), typeof(Leaf), typeof(byte[]) })
+            ByType[type] = In(nameof(ByType), $"{type}");
         foreach (var state in Enum.GetValues<State>())
             ByState[state] = In(nameof(ByState), $"{state}");
         foreach (var wide in Enum.GetValues<Wide>())
@@ -128,6 +138,7 @@ sealed class Keyed
             ByRights[rights] = In(nameof(ByRights), $"{text}");
         Frozen = Enumerable.Range(0, n).ToFrozenDictionary(i => 1000 * i, i => In(nameof(Frozen), $"{1000 * i}"));
         FrozenState = Enum.GetValues<State>().ToFrozenDictionary(s => s, s => In(nameof(FrozenState), $"{s}"));
+        FrozenTuple = Enumerable.Range(0, n).ToFrozenDictionary(i => ($"f{i}", i), i => In(nameof(FrozenTuple), $"(\"f{i}\", {i})"));
         FrozenKey = Enumerable.Range(0, n).ToFrozenDictionary(Key, i => In(nameof(FrozenKey), $"{Key(i)}"));
     }
 }
