@@ -7,6 +7,7 @@
 
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
+#include "analyze/fetch_ahead.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -14,10 +15,6 @@
 #include "base/threads/parallel.h"
 
 #define CHECK_EVERY    UINT32_C(65536)
-#define FARTHEST_AHEAD 48u
-#define FAR_AHEAD      24u
-#define AHEAD          12u
-#define FETCHED        8u
 
 struct gcd_paths {
     struct gcd_alloc alloc;
@@ -51,25 +48,6 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
     s->waiting += bits_get(s->is_inner, node);
 }
 
-/*
- * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: the
- * position of their references, then the references, then the state of the first targets.
- */
-static void fetch_ahead(const struct search *s, uint32_t at)
-{
-    const struct gcd_graph *g = s->p->live.g;
-    size_t n;
-    if (s->waiting - at > FARTHEST_AHEAD)
-        gcd_graph_fetch(g, s->queue[at + FARTHEST_AHEAD]);
-    if (s->waiting - at > FAR_AHEAD)
-        __builtin_prefetch(gcd_graph_node_edges(g, s->queue[at + FAR_AHEAD], &n));
-    if (s->waiting - at <= AHEAD)
-        return;
-    const uint32_t *edges = gcd_graph_node_edges(g, s->queue[at + AHEAD], &n);
-    for (size_t i = 0; i < n && i < FETCHED; i++)
-        __builtin_prefetch(&s->p->parent[edges[i]], 1);
-}
-
 static void find_inner(struct search *s)
 {
     const struct live_edges *f = &s->p->live;
@@ -98,7 +76,7 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
     for (; *done < s->waiting; ++*done) {
         uint32_t at = *done, node = s->queue[at], to;
         size_t n;
-        fetch_ahead(s, at);
+        fetch_ahead(p->live.g, s->queue, s->waiting, at, p->parent, sizeof *p->parent);
         if (at % CHECK_EVERY == 0)
             GCD_TRY(gcd_context_step(context, at, s->inner, err));
         const uint32_t *edges = gcd_graph_node_edges(p->live.g, node, &n);

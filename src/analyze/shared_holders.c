@@ -8,11 +8,12 @@
 #include <gcdumpc/unstable/shared.h>
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include <gcdumpc/unstable/graph/graph_types.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "analyze/dominators/preorder.h"
+#include "analyze/fetch_ahead.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/idmap.h"
@@ -23,7 +24,8 @@
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "looking at what several hold"
 
-#define NOBODY   UINT32_MAX /* no holder */
+#define NOBODY   UINT32_MAX       /* no holder */
+#define UNSEEN   (UINT32_MAX - 1) /* nothing that refers to it was visited */
 #define SET_NONE 0u
 #define SET_MANY UINT32_MAX /* more than GCD_SHARED_HOLDERS, or there are too many sets */
 /* Real programs have some hundreds. */
@@ -69,6 +71,7 @@ struct search {
     const struct gcd_preorder *order;
     struct gcd_preorder *own_order;
     uint32_t nodes;
+    struct gcd_graph_types types;
     struct target *targets; /* [nodes] */
     struct gcd_shared_holder *holders;
     size_t holder_count, holder_room;
@@ -158,30 +161,37 @@ static gcd_status add_to(struct search *w, uint32_t node, uint32_t holder, struc
 
 /* ---- what refers to an object ---- */
 
-/* Is FROM in the subtree of NODE? */
-static bool is_within(const struct search *w, uint32_t from, uint32_t node)
+/* Is FROM in the subtree of TO? */
+static bool is_within(const struct search *w, const struct target *from, const struct target *to)
 {
-    uint32_t first = w->targets[node].place, place = w->targets[from].place;
-    return place >= first && place - first < w->order->objects[first].below;
+    return from->place >= to->place &&
+           from->place - to->place < w->order->objects[to->place].below;
 }
 
-/* HOLDER leads to TO, the object after FROM on its path or not. */
+/* Has only HOLDER been found, or is it the last of several? */
+static bool is_last(const struct search *w, uint32_t set, uint32_t holder)
+{
+    return set != SET_NONE && set != SET_MANY && w->all[set].holder == holder;
+}
+
+/* HOLDER leads to TO, the object after FROM on its path or not: it is if FROM is visited first of
+ * what refers to it, as paths are found. */
 static gcd_status add_reference(struct search *w, uint32_t from, uint32_t to, uint32_t holder,
                                 struct gcd_error *err)
 {
-    if (holder == NOBODY)
-        return GCD_OK;
     struct target *t = &w->targets[to];
-    if (t->via == NOBODY && gcd_paths_parent(w->paths, to) == from)
+    if (t->via == UNSEEN)
         t->via = holder;
-    if (w->holders[holder].type == gcd_graph_node_type(w->g, to) || is_within(w, from, to))
+    if (holder == NOBODY || is_last(w, t->set, holder) ||
+        w->holders[holder].type == gcd_graph_type_at(&w->types, to) ||
+        is_within(w, &w->targets[from], t))
         return GCD_OK;
     return add_to(w, to, holder, err);
 }
 
 static gcd_status visit(struct search *w, uint32_t node, struct gcd_error *err)
 {
-    uint32_t type = gcd_graph_node_type(w->g, node), to, holder = w->targets[node].via;
+    uint32_t type = gcd_graph_type_at(&w->types, node), to, holder = w->targets[node].via;
     bool holds = w->of->types[type] != 0;
     size_t fields;
     (void)gcd_graph_node_edges(w->g, node, &fields);
@@ -196,27 +206,45 @@ static gcd_status visit(struct search *w, uint32_t node, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* The holder of what a root holds is that root, if it is one. */
 static gcd_status visit_roots(struct search *w, struct gcd_error *err)
 {
-    for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
-        uint32_t node = live_edges_root(&w->live, i), holder;
-        if (w->of->roots[i] == 0 || node == GCD_NODE_NONE)
+    for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
+        uint32_t node = live_edges_root(&w->live, i), holder = NOBODY;
+        if (node == GCD_NODE_NONE)
             continue;
-        struct gcd_shared_holder model = { GCD_TYPE_NONE, GCD_SLOT_NONE, node, i };
-        GCD_TRY(find_holder(w, &model, &holder, err));
-        if (gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT && w->targets[node].via == NOBODY)
-            w->targets[node].via = holder;
-        GCD_TRY(add_to(w, node, holder, err));
+        if (w->live.pseudo_roots == NULL && w->of->roots[i] != 0) {
+            struct gcd_shared_holder model = { GCD_TYPE_NONE, GCD_SLOT_NONE, node, i };
+            GCD_TRY(find_holder(w, &model, &holder, err));
+            GCD_TRY(add_to(w, node, holder, err));
+        }
+        struct target *t = &w->targets[node];
+        if ((t->via == UNSEEN || t->via == NOBODY) &&
+            gcd_paths_parent(w->paths, node) == GCD_NODE_ROOT)
+            t->via = holder;
     }
     return GCD_OK;
+}
+
+/* What is known of NODE itself, and the types of its targets, which tell its fields. */
+static void fetch_node(const struct search *w, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    __builtin_prefetch(&w->targets[node]);
+    for (size_t i = 0; i < n && i < FETCH_TARGETS; i++)
+        __builtin_prefetch(&w->types.low[edges[i]]);
 }
 
 static gcd_status visit_all(struct search *w, struct gcd_error *err)
 {
     const uint32_t *order = gcd_paths_order(w->paths);
-    if (w->live.pseudo_roots == NULL)
-        GCD_TRY(visit_roots(w, err));
-    for (uint32_t i = 0; i < gcd_paths_reachable(w->paths); i++) {
+    uint32_t n = gcd_paths_reachable(w->paths);
+    GCD_TRY(visit_roots(w, err));
+    for (uint32_t i = 0; i < n; i++) {
+        fetch_ahead(w->g, order, n, i, w->targets, sizeof *w->targets);
+        if (n - i > FETCH_AHEAD)
+            fetch_node(w, order[i + FETCH_AHEAD]);
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->of->context.cancel, err));
         GCD_TRY(visit(w, order[i], err));
@@ -266,8 +294,11 @@ static gcd_status count(struct search *w, uint32_t i, uint32_t set, struct gcd_e
 static gcd_status add_up(struct search *w, struct gcd_error *err)
 {
     uint32_t in[GCD_SHARED_HOLDERS];
+    const struct preorder_object *objects = w->order->objects;
     for (uint32_t i = 0; i < w->order->count; i++) {
-        uint32_t set = w->targets[w->order->objects[i].node].set;
+        if (w->order->count - i > FETCH_FAR_AHEAD)
+            __builtin_prefetch(&w->targets[objects[i + FETCH_FAR_AHEAD].node]);
+        uint32_t set = w->targets[objects[i].node].set;
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->of->context.cancel, err));
         if (set != SET_NONE && set != SET_MANY && holders_of(w, set, in) > 1)
@@ -346,7 +377,7 @@ static gcd_status run(struct search *w, struct gcd_shared *ret, struct gcd_error
     if (w->targets == NULL || w->all == NULL)
         return gcd_fail_nomem(err, DOING);
     for (uint32_t node = 0; node < w->nodes; node++)
-        w->targets[node] = (struct target){ .place = 0, .via = NOBODY, .set = SET_NONE };
+        w->targets[node] = (struct target){ .place = 0, .via = UNSEEN, .set = SET_NONE };
     if (w->order == NULL) {
         GCD_TRY(gcd_preorder_new(w->g, w->d, &w->of->context, &w->own_order, err));
         w->order = w->own_order;
@@ -382,7 +413,8 @@ gcd_status gcd_shared_new(const struct gcd_graph *g, const struct gcd_dominators
                         .of = of,
                         .order = of->preorder,
                         .alloc = gcd_alloc_or_default(of->context.alloc),
-                        .nodes = gcd_graph_node_count(g) };
+                        .nodes = gcd_graph_node_count(g),
+                        .types = gcd_graph_types(g) };
     struct gcd_shared *s = gcd_mem_new(&w.alloc, sizeof *s);
     if (s == NULL)
         return gcd_fail_nomem(err, DOING);

@@ -352,11 +352,14 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     return GCD_OK;
 }
 
-/* The tree of dominators takes much memory, so only what takes little runs beside it. */
-static void tree_of_dominators(void *ctx)
+/* Takes much memory, so only what takes little runs beside it.  Does without the session, which one
+ * thread at a time may use. */
+static void shared_and_tree(void *ctx)
 {
     struct analysis *a = ctx;
-    a->here = merge_dominators(a->h, a->paths, a->err);
+    a->here = html_shared_find(a->h, a->paths, a->err);
+    if (a->here == GCD_OK)
+        a->here = merge_dominators(a->h, a->paths, a->err);
 }
 
 static gcd_status look_at_objects(struct html_data *h, struct gcd_error *err)
@@ -545,10 +548,10 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     GCD_TRY(count_alive(h, a->err));
     GCD_TRY(retained_by_type(h, a->err));
     GCD_TRY(choose_fields(h, a->err));
-    GCD_TRY(html_shared_find(h, a->paths, a->err));
     GCD_TRY(choose_types(h, a->wanted, &a->wanted_count, a->err));
     GCD_TRY(html_details_choose(h, a->err));
-    GCD_TRY(run_both(a, tree_of_dominators, objects_beside));
+    GCD_TRY(run_both(a, shared_and_tree, objects_beside));
+    GCD_TRY(html_shared_climb(h, a->paths, a->err));
     GCD_TRY(run_both(a, paths_and_async, suspects_beside));
     GCD_TRY(gcd_session_site_list(h->session, &context, &h->sites, a->err));
     if (h->sites != NULL && h->sites->sites->alive == 0)

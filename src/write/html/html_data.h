@@ -195,9 +195,12 @@ bool html_is_counted(const struct gcd_suspect *s);
 const struct gcd_suspect *html_suspect(const struct html_data *h, size_t i,
                                        const struct gcd_page_growth **ret);
 
-/* html_shared.c: fills shared and shared_paths, before the tree uses up the preorder. */
+/* html_shared.c: fills shared, before the tree uses up the preorder; then, with the session,
+ * shared_paths. */
 GCD_MUST_CHECK gcd_status html_shared_find(struct html_data *h, const struct gcd_paths *paths,
                                            struct gcd_error *err);
+GCD_MUST_CHECK gcd_status html_shared_climb(struct html_data *h, const struct gcd_paths *paths,
+                                            struct gcd_error *err);
 void html_shared_done(struct html_data *h);
 /* The path to holder I of ROW, and by which of its fields it holds, "._byUser" or "", in BUF. */
 const struct html_shared_path *html_shared_path(const struct html_data *h, size_t row, size_t i,

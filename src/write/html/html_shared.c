@@ -66,7 +66,7 @@ static gcd_status fold(const struct html_data *h, struct html_shared_path *path,
     return GCD_OK;
 }
 
-static gcd_status find_paths(struct html_data *h, const struct gcd_paths *paths,
+gcd_status html_shared_climb(struct html_data *h, const struct gcd_paths *paths,
                              struct gcd_error *err)
 {
     size_t n;
@@ -109,7 +109,7 @@ gcd_status html_shared_find(struct html_data *h, const struct gcd_paths *paths,
     }
     gcd_mem_free(&h->alloc, types, (size_t)s->type_count + 1);
     gcd_mem_free(&h->alloc, roots, s->root_count + 1);
-    return st == GCD_OK ? find_paths(h, paths, err) : st;
+    return st;
 }
 
 void html_shared_done(struct html_data *h)
