@@ -313,8 +313,11 @@ static gcd_status tally_entries(struct gcd_collections *c, const struct inside *
     const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
     bool both = in->keyed && b->least == b->most && b->least == n / 2 && n % 2 == 0;
     bool only_keys = in->keyed && b->least == n;
-    for (size_t i = 0; i < n; i++)
+    struct gcd_graph_types types = gcd_graph_types(c->g);
+    for (size_t i = 0; i < n; i++) {
+        collections_fetch_type(&types, edges, n, i);
         GCD_TRY(collections_tally(c, only_keys || (both && i % 2 == 0), edges[i], err));
+    }
     return GCD_OK;
 }
 

@@ -84,8 +84,11 @@ static gcd_status look_at_array(struct gcd_collections *c, struct inside *in,
         (in->entries == GCD_NODE_NONE ||
          gcd_graph_node_size(c->g, it->node) > gcd_graph_node_size(c->g, in->entries)))
         in->entries = it->node;
-    for (size_t i = 0; i < n && it->role != INNER_ENTRIES; i++)
+    struct gcd_graph_types types = gcd_graph_types(c->g);
+    for (size_t i = 0; i < n && it->role != INNER_ENTRIES; i++) {
+        collections_fetch_type(&types, edges, n, i);
         GCD_TRY(collections_tally(c, keys, edges[i], err));
+    }
     return GCD_OK;
 }
 

@@ -6,6 +6,7 @@
 #ifndef GCD_ANALYZE_COLLECTIONS_H
 #define GCD_ANALYZE_COLLECTIONS_H
 
+#include <gcdumpc/unstable/graph/graph_types.h>
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/lengths.h>
 
@@ -122,6 +123,15 @@ struct gcd_collections {
     uint32_t *counted[2];             /* types with non-zero counts */
     size_t counted_room[2], counted_count[2];
 };
+
+/* Waiting for the types of elements, which lie everywhere, took a fifth of all suspects' time at 10
+ * million of them: fetches that of one that comes after EDGES[I]. */
+static inline void collections_fetch_type(const struct gcd_graph_types *types,
+                                          const uint32_t *edges, size_t n, size_t i)
+{
+    if (n - i > 16)
+        __builtin_prefetch(&types->low[edges[i + 16]]);
+}
 
 enum inner_role collections_role(struct gcd_collections *c, uint32_t outer, uint32_t type);
 /* The role of an object of TYPE that an object of type PARENT with PARENT_ROLE refers to.  The next

@@ -16,14 +16,19 @@ struct part {
     uint64_t held_objects, held_bytes; /* directly below the suspect's object; retained */
 };
 
+#define LAST_PARTS 64u /* a power of 2 */
+
 struct parts {
     struct suspects_work *w;
     struct gcd_idmap map; /* suspect and type -> number in items */
     struct part *items;
     size_t count, room;
-    /* the last look-up, because neighbours are alike: by type, and by own type */
-    uint64_t last_id[2];
-    uint32_t last[2];
+    /* look-ups by the low bits of the type, because objects of few types alternate: by type, and
+     * by own type */
+    struct {
+        uint64_t id;
+        uint32_t after; /* number in items + 1; 0 = none yet */
+    } last[2][LAST_PARTS];
     /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or unknown so
      * far */
     uint32_t *own;
@@ -129,9 +134,9 @@ static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
 static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
 {
     uint64_t id = (uint64_t)suspect << 32 | type;
-    unsigned which = suspect >= BY_OWN;
-    if (id == p->last_id[which])
-        return &p->items[p->last[which]];
+    unsigned which = suspect >= BY_OWN, at = type & (LAST_PARTS - 1);
+    if (id == p->last[which][at].id && p->last[which][at].after > 0)
+        return &p->items[p->last[which][at].after - 1];
     uint32_t i = gcd_idmap_get(&p->map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)p->count;
@@ -141,8 +146,8 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
             return NULL;
         p->items[p->count++] = (struct part){ .suspect = suspect, .type = type };
     }
-    p->last_id[which] = id;
-    p->last[which] = i;
+    p->last[which][at].id = id;
+    p->last[which][at].after = i + 1;
     return &p->items[i];
 }
 
@@ -173,15 +178,16 @@ static uint16_t find_owner(const struct parts *p, uint32_t node)
     return owner;
 }
 
-/* Adds NODE to the sums of the own type that it belongs to. */
-static bool add_to_own(struct parts *p, uint32_t suspect, uint32_t node)
+/* Adds NODE, of TYPE and BYTES, to the sums of the own type that it belongs to. */
+static bool add_to_own(struct parts *p, uint32_t suspect, uint32_t node, uint32_t type,
+                       uint64_t bytes)
 {
     uint32_t own = p->own[node];
     struct part *part = own != 0 ? part_of(p, suspect | BY_OWN, own - 1) : NULL;
     if (part == NULL)
         return own == 0;
-    part->objects += p->w->alike[suspects_type_of(p->w, node)] == own - 1;
-    gcd_add_saturating(&part->bytes, gcd_graph_node_size(p->w->g, node));
+    part->objects += p->w->alike[type] == own - 1;
+    gcd_add_saturating(&part->bytes, bytes);
     return true;
 }
 
@@ -194,13 +200,15 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
             GCD_TRY(suspects_check(w, err));
         if (owner == SUSPECTS_NOBODY)
             continue;
-        struct part *part = add_to_own(p, owner - 1u, node)
-                                ? part_of(p, owner - 1u, suspects_type_of(w, node))
+        uint32_t type = suspects_type_of(w, node);
+        uint64_t bytes = gcd_graph_node_size(w->g, node);
+        struct part *part = add_to_own(p, owner - 1u, node, type, bytes)
+                                ? part_of(p, owner - 1u, type)
                                 : NULL;
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
-        gcd_add_saturating(&part->bytes, gcd_graph_node_size(w->g, node));
+        gcd_add_saturating(&part->bytes, bytes);
         struct suspect *x = &w->s->items[owner - 1u];
         if (is_held(w, x, node)) {
             uint64_t retained = gcd_dominators_retained(w->d, node);
@@ -285,7 +293,7 @@ static void make_tree(struct suspects_work *w, size_t number)
 
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
 {
-    struct parts p = { .w = w, .last_id = { UINT64_MAX, UINT64_MAX } };
+    struct parts p = { .w = w };
     w->owner = gcd_mem_new_array(w->alloc, w->nodes, sizeof *w->owner);
     p.own = gcd_mem_new_array(w->alloc, w->nodes, sizeof *p.own);
     gcd_idmap_init(&p.map, w->alloc);
