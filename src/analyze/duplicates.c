@@ -147,7 +147,7 @@ static gcd_status fill(struct gcd_duplicates *d, const gcd_cancel_flag *cancel,
     if ((d->text_of == NULL && d->node_count > 0) || d->rows == NULL || d->is_string == NULL)
         return gcd_fail_nomem(err, "comparing values");
     for (size_t i = 0; i < s->type_count; i++)
-        d->is_string[i] = strcmp(s->types[i].raw_name, "System.String") == 0;
+        d->is_string[i] = strcmp(s->types[i].name, "System.String") == 0;
     GCD_TRY(find_texts(d, cancel, err));
     count_objects(d);
     return order_rows(d, err);

@@ -28,7 +28,7 @@ static uint32_t text_of(const struct sql_cursor *c)
 {
     uint32_t node = (uint32_t)cursor_row(c);
     const struct gcd_type *type = &c->db->summary->types[gcd_graph_node_type(c->db->graph, node)];
-    return strcmp(type->raw_name, "System.String") == 0
+    return strcmp(type->name, "System.String") == 0
                ? gcd_values_find(shown_values(c->db), gcd_graph_node_address(c->db->graph, node))
                : GCD_TEXT_NONE;
 }

@@ -222,7 +222,7 @@ bool write_has_texts(const struct gcd_write_options *options, const struct gcd_g
 {
     const struct gcd_values_view *view = options->values;
     return view != NULL && view->values != NULL && view->show != GCD_SHOW_EQUAL &&
-           strcmp(gcd_graph_summary(g)->types[type].raw_name, "System.String") == 0;
+           strcmp(gcd_graph_summary(g)->types[type].name, "System.String") == 0;
 }
 
 uint32_t write_text_of(const struct gcd_write_options *options, const struct gcd_graph *g,

@@ -93,6 +93,22 @@ class NativeAot(NativeTest):
     def test_names_beside_the_program(self):
         self.check_recorded_names()
 
+    def test_texts_need_no_types(self):
+        why = r"no \.NET runtime that can be read: .*\(Native AOT and Mono have none\)"
+        r = self.collect("x.nettrace", self.program, "--values", "all", "--fields", "exact")
+        self.assertRegex(r.stderr, rf"values: only texts \(.*{why}\)\n")
+        self.assertRegex(r.stderr, r"values: texts of [\d,]+ strings, read ")
+        self.assertRegex(r.stderr, r"fields: exact, also in ")
+        for kind, told in (("strings", "values: texts of "), ("all", why)):
+            r = self.collect("y.nettrace", self.program, "--values", kind, "--strict", status=int(kind == "all"))
+            self.assertRegex(r.stderr, told)
+        answer = json.loads(self.gcdumpc("strings", self.path("x.nettrace"), "--json").stdout)
+        self.assertGreater(answer["string_totals"]["count"], 500)
+        self.assertEqual(answer["array_totals"]["count"], 0)
+        self.assertIn("System.Diagnostics.Tracing.EventSource.IsSupported", [row["text"] for row in answer["strings"]])
+        rows = json.loads(self.gcdumpc("sql", self.path("x.nettrace"), "--show-values", "--json", "select count(*) from strings").stdout)["rows"]
+        self.assertEqual(rows, [[answer["string_totals"]["count"]]])
+
     def test_symbols_elsewhere(self):
         r = self.collect("bare.nettrace", self.stripped(), status=3)
         self.assertRegex(r.stderr, r"Native AOT sends none: --modules DIR finds them in NativeLab.dbg, .*; build id [0-9a-f]{40}\n")

@@ -66,7 +66,8 @@ static bool lacks_values(const struct cli_args *args, const struct cli_dump *d)
 {
     const struct gcd_values_facts *f = &cli_summary(d)->values;
     return d->live && cli_values_wanted(args) != GCD_VALUES_NONE &&
-           (f->kind == GCD_VALUES_NONE || f->collected + f->changed + f->unread > 0);
+           (f->kind == GCD_VALUES_NONE || d->no_values[0] != '\0' ||
+            f->collected + f->changed + f->unread > 0);
 }
 
 /* The same of the fields of references. */
@@ -143,7 +144,9 @@ static enum cli_exit borrow_from_process(const struct cli_args *args, const stru
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
     if (d->no_values[0] != '\0' && cli_values_wanted(args) != GCD_VALUES_NONE)
-        cli_say(d->subject, "values: none (%s)", d->no_values);
+        cli_say(d->subject, "values: %s (%s)",
+                cli_summary(d)->values.kind != GCD_VALUES_NONE ? "only texts" : "none",
+                d->no_values);
     say_fields(args, d);
     if (args->strict && (lacks_values(args, d) || lacks_fields(args, d))) {
         d->refused = true;

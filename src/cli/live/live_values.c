@@ -47,11 +47,16 @@ static bool has_our_clock(uint32_t pid)
     return a == b && (a < 0 || memcmp(own, other, (size_t)a) == 0); /* a kernel without them */
 }
 
+static void keep_reason(struct live_attempt *a, const char *why)
+{
+    (void)snprintf(a->no_values, sizeof a->no_values, "%s", why);
+}
+
 static void give_up(struct live_attempt *a, const char *why)
 {
     gcd_values_watch_free(a->watch);
     a->watch = NULL;
-    (void)snprintf(a->no_values, sizeof a->no_values, "%s", why);
+    keep_reason(a, why);
 }
 
 static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd_error *err)
@@ -66,8 +71,14 @@ static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd
                                           .read = read_memory,
                                           .now_ns = now_ns };
     gcd_status st = gcd_process_reader_new(l->pid, cli_alloc(), &a->memory, err);
-    if (st == GCD_OK && o.values.kind == GCD_VALUES_ALL)
+    if (st == GCD_OK && o.values.kind == GCD_VALUES_ALL) {
         st = gcd_value_source_new(l->pid, &o.context, &a->types, err);
+        if (st == GCD_E_UNSUPPORTED) { /* texts need no types: Native AOT */
+            o.values.kind = GCD_VALUES_STRINGS;
+            keep_reason(a, err->msg);
+            st = GCD_OK;
+        }
+    }
     o.ctx = a->memory;
     o.source = a->types;
     return st == GCD_OK ? gcd_values_watch_new(&o, &a->watch, err) : st;

@@ -36,7 +36,7 @@ static void put_target(const struct values *v, const char *field, uint32_t node)
 {
     uint32_t type = gcd_graph_node_type(v->g, node), text = GCD_TEXT_NONE;
     char quoted[GCD_QUOTED_BYTES];
-    bool string = strcmp(gcd_graph_summary(v->g)->types[type].raw_name, "System.String") == 0;
+    bool string = strcmp(gcd_graph_summary(v->g)->types[type].name, "System.String") == 0;
     if (v->view.values != NULL && string)
         text = gcd_values_find(v->view.values, gcd_graph_node_address(v->g, node));
     if (text == GCD_TEXT_NONE) {

@@ -48,7 +48,7 @@ void field_rows_read(const struct field_rows *f, uint32_t node, uint32_t i, stru
     ret->target = gcd_graph_find(g, to);
     if (ret->target == GCD_NODE_NONE)
         return;
-    const char *type = gcd_graph_summary(g)->types[gcd_graph_node_type(g, ret->target)].raw_name;
+    const char *type = gcd_graph_summary(g)->types[gcd_graph_node_type(g, ret->target)].name;
     if (f->view.values != NULL && strcmp(type, "System.String") == 0)
         ret->text = gcd_values_find(f->view.values, to);
     else if (gcd_image_boxed(f->numbers, to, &boxed) == GCD_OK)
