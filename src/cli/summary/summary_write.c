@@ -343,6 +343,8 @@ static void put_all(const struct cli_args *args, json_t *o, const struct cli_dum
     put(o, "memory", memory_of(&s->memory));
     if (s->values.kind != GCD_VALUES_NONE) /* how many; never which */
         put(o, "values", cli_json_values(&s->values));
+    if (d->no_values[0] != '\0')
+        cli_json_put_text(o, "values_missing", d->no_values);
     if (s->null_maps.known)
         put(o, "null_maps", cli_json_null_maps(&s->null_maps));
     put(o, "generations", ranges_of(s));
