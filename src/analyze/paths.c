@@ -14,7 +14,7 @@
 #include "base/threads/locked_alloc.h"
 #include "base/threads/parallel.h"
 
-#define CHECK_EVERY    UINT32_C(65536)
+#define CHECK_EVERY UINT32_C(65536)
 
 struct gcd_paths {
     struct gcd_alloc alloc;
@@ -52,9 +52,7 @@ static void find_inner(struct search *s)
 {
     const struct live_edges *f = &s->p->live;
     for (uint32_t node = 0; node < s->p->node_count; node++) {
-        size_t n;
-        (void)gcd_graph_node_edges(f->g, node, &n);
-        uint64_t inner = n > 0 || (f->is_key != NULL && bits_get(f->is_key, node));
+        uint64_t inner = live_edges_any(f, node);
         s->is_inner[node >> 6] |= inner << (node & 63);
         s->inner += (uint32_t)inner;
     }
@@ -79,7 +77,7 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
         fetch_ahead(p->live.g, s->queue, s->waiting, at, p->parent, sizeof *p->parent);
         if (at % CHECK_EVERY == 0)
             GCD_TRY(gcd_context_step(context, at, s->inner, err));
-        const uint32_t *edges = gcd_graph_node_edges(p->live.g, node, &n);
+        const uint32_t *edges = live_edges_of(&p->live, node, &n);
         for (size_t i = 0; i < n; i++)
             reach(s, edges[i], node);
         for (uint64_t i = 0; (to = live_edges_value(&p->live, node, i)) != GCD_NODE_NONE; i++)

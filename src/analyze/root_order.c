@@ -25,15 +25,13 @@ struct walk {
 
 static bool init(struct walk *w, const struct gcd_graph *g, const struct gcd_alloc *a)
 {
-    size_t n;
     w->nodes = gcd_graph_node_count(g);
     w->words = ((size_t)w->nodes + 63) / 64;
     w->is_inner = gcd_mem_new_array(a, w->words, sizeof *w->is_inner);
     if (w->is_inner == NULL || !live_edges_init(&w->live, g, a))
         return false;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        (void)gcd_graph_node_edges(g, node, &n);
-        if (n > 0 || (w->live.is_key != NULL && bits_get(w->live.is_key, node))) {
+        if (live_edges_any(&w->live, node)) {
             bits_set(w->is_inner, node);
             w->inner++;
         }
@@ -65,7 +63,7 @@ static gcd_status follow(struct walk *w, const gcd_cancel_flag *cancel, struct g
         size_t n;
         if (w->waiting - at > AHEAD)
             __builtin_prefetch(gcd_graph_node_edges(w->live.g, w->queue[at + AHEAD], &n));
-        const uint32_t *edges = gcd_graph_node_edges(w->live.g, node, &n);
+        const uint32_t *edges = live_edges_of(&w->live, node, &n);
         if (at % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(cancel, err));
         for (size_t i = 0; i < n; i++)

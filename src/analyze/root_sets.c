@@ -79,7 +79,7 @@ static void hand_on(struct sets *s, uint32_t node)
 {
     uint8_t groups = s->marks[node].waiting;
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(s->live.g, node, &n);
+    const uint32_t *edges = live_edges_of(&s->live, node, &n);
     s->marks[node].waiting = 0;
     for (size_t i = 0; i < n; i++)
         reach(s, edges[i], groups);

@@ -124,7 +124,8 @@ first("channel-readers", "ConnectionTable", "3,000", "ClientConnection", "Concur
 first("when-all", "StartUp", "3,000", "Aggregator")
 first("thread-stack", "10,000|10", "Customer", "thread stack")
 first("thread-static", "12", "ParseBuffer", "[Tt]hread.static", miss="no finding of this kind", on=(8,))
-first("thread-local", "12", "FormatState", "FormatState", "ThreadLocal<")
+first("thread-local", "12", "FormatState", "ThreadLocal", r"Formatter\.s_state|s_state")
+first("shared-bag", r"_unsorted of one SortingRoom", "20,000", "Letter", "ConcurrentBag<", never=["WorkStealingQueue object", r"ThreadLocal<"])
 
 # -- caches, code made at run time, weak references -----------------------------------------------------------------------------------
 first("memory-cache", "ProductCache", "5,000", "ProductPage", "MemoryCache")

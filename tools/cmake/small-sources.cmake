@@ -11,7 +11,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/findings/finding_assemblies analyze/findings/finding_cancellation
     analyze/findings/finding_code analyze/findings/finding_flows analyze/findings/finding_http
     analyze/findings/finding_memory analyze/findings/finding_pools analyze/findings/finding_tasks
-    analyze/findings/finding_thread_local analyze/findings/finding_timers
+    analyze/findings/finding_timers
     analyze/findings/finding_tracker analyze/findings/finding_types analyze/findings/finding_waits
     analyze/findings/finding_weak_tables
     analyze/findings/findings

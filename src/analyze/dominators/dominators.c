@@ -67,7 +67,7 @@ static void place_part(void *ctx, uint32_t part)
         if (!inner_is(&t->inner, node) || t->number[node] == GCD_NODE_NONE)
             continue;
         size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(t->live.g, node, &n);
+        const uint32_t *edges = live_edges_of(&t->live, node, &n);
         for (size_t i = 0; i < n; i++)
             place_later(t, &leaves, edges[i], t->number[node]);
         uint32_t to;

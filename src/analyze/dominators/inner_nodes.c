@@ -22,11 +22,6 @@ struct maker {
     struct part part[PARTS_MAX];
 };
 
-static bool is_key(const struct live_edges *f, uint32_t node)
-{
-    return f->is_key != NULL && bits_get(f->is_key, node);
-}
-
 static void find_inner(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
@@ -37,9 +32,7 @@ static void find_inner(void *ctx, uint32_t part)
         struct inner_word *w = &x->words[node >> 5];
         if (node % 32 == 0)
             *w = (struct inner_word){ .before = count };
-        size_t edges;
-        (void)gcd_graph_node_edges(m->f->g, node, &edges);
-        uint32_t inner = edges > 0 || is_key(m->f, node);
+        uint32_t inner = live_edges_any(m->f, node);
         w->bits |= inner << (node & 31);
         count += inner;
     }
@@ -66,7 +59,7 @@ static uint64_t count_node(const struct maker *m, uint32_t node)
     const struct live_edges *f = m->f;
     size_t n;
     uint64_t count = 0;
-    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    const uint32_t *edges = live_edges_of(f, node, &n);
     for (size_t i = 0; i < n; i++)
         count += inner_is(m->x, edges[i]);
     uint32_t value;
@@ -115,7 +108,7 @@ static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
     const struct live_edges *f = m->f;
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    const uint32_t *edges = live_edges_of(f, node, &n);
     for (size_t i = 0; i < n; i++) {
         *to = inner_of(m->x, edges[i]);
         to += *to != 0;

@@ -18,6 +18,100 @@ static bool init_keys(struct live_edges *f)
     return true;
 }
 
+/* ---- values of threads ---- */
+
+enum thread_local_part { PART_OTHER, PART_LOCAL, PART_SLOT, PART_TABLE };
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* ThreadLocal<T>, its LinkedSlot and its LinkedSlotVolatile[], as runtimes spell them. */
+static enum thread_local_part part_of(const struct gcd_type *type)
+{
+    static const char local[] = "System.Threading.ThreadLocal`1";
+    const char *rest = type->name + sizeof local - 1;
+    size_t n = strlen(type->name);
+    if (type->objects == 0 || !begins(type->name, local))
+        return PART_OTHER;
+    if (!begins(rest, "+LinkedSlot"))
+        return *rest != '+' ? PART_LOCAL : PART_OTHER;
+    return strcmp(type->name + n - 2, "[]") == 0 ? PART_TABLE : PART_SLOT;
+}
+
+struct tables {
+    const struct gcd_graph *g;
+    uint8_t *part;  /* [types] */
+    uint64_t *held; /* one bit per node: a slot that a ThreadLocal leads to */
+};
+
+static uint8_t part_at(const struct tables *t, uint32_t node)
+{
+    return t->part[gcd_graph_node_type(t->g, node)];
+}
+
+/* Marks the slots in the list that begins behind NODE, each of which has neighbours. */
+static void hold(const struct tables *t, uint32_t node)
+{
+    uint32_t next = node;
+    while (next != GCD_NODE_NONE) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(t->g, next, &n);
+        next = GCD_NODE_NONE;
+        for (size_t i = 0; i < n; i++)
+            if (part_at(t, edges[i]) == PART_SLOT && !bits_get(t->held, edges[i])) {
+                bits_set(t->held, edges[i]);
+                next = edges[i];
+            }
+    }
+}
+
+static bool all_held(const struct tables *t, uint32_t table)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(t->g, table, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!bits_get(t->held, edges[i]))
+            return false;
+    return true;
+}
+
+static void mark_tables(struct live_edges *f, const struct tables *t)
+{
+    uint32_t nodes = gcd_graph_node_count(f->g);
+    for (uint32_t node = 0; node < nodes; node++)
+        if (part_at(t, node) == PART_LOCAL)
+            hold(t, node);
+    for (uint32_t node = 0; node < nodes; node++)
+        if (part_at(t, node) == PART_TABLE && all_held(t, node))
+            bits_set(f->is_table, node);
+}
+
+static bool init_tables(struct live_edges *f)
+{
+    const struct gcd_summary *s = gcd_graph_summary(f->g);
+    size_t words = ((size_t)gcd_graph_node_count(f->g) + 63) / 64;
+    struct tables t = { .g = f->g };
+    bool any = false, ok;
+    for (uint32_t i = 0; i < s->type_count && !any; i++)
+        any = part_of(&s->types[i]) == PART_TABLE;
+    if (!any)
+        return true;
+    f->table_words = words;
+    f->is_table = gcd_mem_new_array(&f->alloc, words, sizeof *f->is_table);
+    t.part = gcd_mem_new(&f->alloc, s->type_count);
+    t.held = gcd_mem_new_array(&f->alloc, words, sizeof *t.held);
+    ok = f->is_table != NULL && t.part != NULL && t.held != NULL;
+    for (uint32_t i = 0; i < s->type_count && ok; i++)
+        t.part[i] = (uint8_t)part_of(&s->types[i]);
+    if (ok)
+        mark_tables(f, &t);
+    gcd_mem_free(&f->alloc, t.part, s->type_count);
+    gcd_mem_free(&f->alloc, t.held, words * sizeof *t.held);
+    return ok;
+}
+
 /* ---- no roots ---- */
 
 static bool has_strong_root(const struct gcd_graph *g)
@@ -101,14 +195,15 @@ static bool init_pseudo_roots(struct live_edges *f)
 bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
 {
     *f = (struct live_edges){ .alloc = *alloc, .g = g };
-    return init_keys(f) && init_pseudo_roots(f);
+    return init_keys(f) && init_tables(f) && init_pseudo_roots(f);
 }
 
 void live_edges_done(struct live_edges *f)
 {
     gcd_mem_free(&f->alloc, f->is_key, f->words * sizeof *f->is_key);
     gcd_mem_free(&f->alloc, f->pseudo_roots, f->pseudo_root_room * sizeof *f->pseudo_roots);
-    f->is_key = NULL;
+    gcd_mem_free(&f->alloc, f->is_table, f->table_words * sizeof *f->is_table);
+    f->is_key = f->is_table = NULL;
     f->pseudo_roots = NULL;
 }
 

@@ -5,6 +5,10 @@
  * Without any strong root (root events were not requested, or were lost) the whole graph would be
  * dead.  Objects then serve as pseudo-roots: first those that no other object refers to; then, as
  * long as objects remain unreached (cycles and what they keep alive), the first of these.
+ *
+ * The values of a ThreadLocal<T>, as those of a ConcurrentBag<T>, are in its list of slots and in a
+ * table of each thread.  They live as long as the ThreadLocal, which empties these tables when it
+ * is disposed of or dies: so it alone counts as what holds them, if it is in the heap.
  */
 #ifndef GCD_ANALYZE_LIVE_EDGES_H
 #define GCD_ANALYZE_LIVE_EDGES_H
@@ -36,12 +40,14 @@ struct live_edges {
     const struct gcd_graph *g;
     uint64_t *is_key; /* one bit per node; NULL without dependent handles */
     size_t words;
+    uint64_t *is_table; /* one bit per node: a thread's table of such slots; NULL = there is none */
+    size_t table_words;
     uint32_t *pseudo_roots; /* nodes; NULL when there is a strong root */
     size_t pseudo_root_count, pseudo_root_room;
 };
 
-/* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, and 5 bytes
- * per node if there is no strong root. */
+/* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, as much if
+ * there are ThreadLocals, and 5 bytes per node if there is no strong root. */
 bool live_edges_init(struct live_edges *f, const struct gcd_graph *g,
                      const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
@@ -63,12 +69,29 @@ static inline uint32_t live_edges_value(const struct live_edges *f, uint32_t nod
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
 }
 
+/* The references of NODE that keep alive. */
+static inline const uint32_t *live_edges_of(const struct live_edges *f, uint32_t node, size_t *n)
+{
+    const uint32_t *edges = gcd_graph_node_edges(f->g, node, n);
+    if (f->is_table != NULL && bits_get(f->is_table, node))
+        *n = 0;
+    return edges;
+}
+
+/* Has NODE any, or is it a key? */
+static inline bool live_edges_any(const struct live_edges *f, uint32_t node)
+{
+    size_t n;
+    (void)live_edges_of(f, node, &n);
+    return n > 0 || (f->is_key != NULL && bits_get(f->is_key, node));
+}
+
 /* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then
  * the values of its dependent handles. */
 static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    const uint32_t *edges = live_edges_of(f, node, &n);
     return i < n ? edges[i] : live_edges_value(f, node, i - n);
 }
 

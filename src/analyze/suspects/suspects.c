@@ -168,7 +168,6 @@ static const struct {
     { suspects_find_paths, true, 0 },
     { suspects_find_statics, true, 0 },
     { suspects_holders, true, 0 },
-    { suspects_thread_locals, true, 0 },
     { keep_objects, true, 0 },
     { describe, true, 0 },
     { sort, true, 0 },

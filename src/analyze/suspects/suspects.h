@@ -115,17 +115,13 @@ struct suspect {
     uint64_t each_elements;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
-    /* TYPE of the slots of ThreadLocals: the type of these; if many are in objects of one class,
-     * their number, and one of these objects; 0 = not so */
-    uint32_t local, local_user;
-    uint64_t locals;
     /* a collection: no element of it is young */
     bool settled;
     uint64_t young_elements, old_elements; /* while that is found out */
     /* OBJECT, a collection of few elements: the own type whose objects hold most of those of
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
-    bool below_listens; /* most of these objects have a method that a delegate holds */
+    bool below_listens;  /* most of these objects have a method that a delegate holds */
     uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
@@ -311,8 +307,6 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
  * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
-/* finding_thread_local.c: which classes have the ThreadLocals whose slots are suspects. */
-gcd_status suspects_thread_locals(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have no young element. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
 /* suspects_siblings.c: full channels among empty ones. */

@@ -184,8 +184,7 @@ static void advise_below(struct suspect_words *s, const struct gcd_suspect *p,
     suspects_put(s, chain ? " to the one before" : " objects");
     if (below->chains)
         suspects_put_link(s, " by its field ", below->link);
-    suspects_put(s, chain ? " and never lets go of the old ones."
-                          : " and never lets go of them.");
+    suspects_put(s, chain ? " and never lets go of the old ones." : " and never lets go of them.");
 }
 
 /* Handlers of an event that the framework keeps in a collection of its own. */
@@ -499,14 +498,22 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
 /* Objects that are inside the one before until somebody disposes of them; types by the begin of
  * their names. */
 static const struct scope {
-    const char *type, *one, *many, *advice;
+    const char *type, *one, *many, *behind, *advice;
+    uint32_t others; /* so many of these objects are none */
 } scopes[] = {
     { "Microsoft.Extensions.Logging.LoggerFactoryScopeProvider", "log scope", "log scopes",
-      "ILogger.BeginScope without using: each scope stays open inside the one before." },
+      ", each inside the one before",
+      "ILogger.BeginScope without using: each scope stays open inside the one before.", 0 },
     { "Microsoft.Extensions.Logging.LoggerExternalScopeProvider", "log scope", "log scopes",
-      "ILogger.BeginScope without using: each scope stays open inside the one before." },
-    { "System.Diagnostics.Activity", "Activity", "Activity objects",
-      "an Activity that is started and never stopped: each is the parent of the next." },
+      ", each inside the one before",
+      "ILogger.BeginScope without using: each scope stays open inside the one before.", 0 },
+    { "System.Diagnostics.Activity", "Activity", "Activity objects", ", each inside the one before",
+      "an Activity that is started and never stopped: each is the parent of the next.", 0 },
+    { "System.Threading.ThreadLocal`1+LinkedSlot", "value of a thread", "values of threads",
+      " in a ThreadLocal",
+      "what each thread adds to its value; if the ThreadLocal tracks all values, those of threads "
+      "that have ended stay until it is disposed of.",
+      1 },
 };
 
 static const struct scope *scope_of(const struct suspect_words *s, uint32_t type)
@@ -518,12 +525,14 @@ static const struct scope *scope_of(const struct suspect_words *s, uint32_t type
     return NULL;
 }
 
-bool suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type)
+uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type, bool behind)
 {
     const struct scope *scope = scope_of(s, type);
-    if (scope != NULL)
-        suspects_put_count(s, n, scope->one, scope->many);
-    return scope != NULL;
+    if (scope == NULL)
+        return 0;
+    suspects_put_count(s, n - scope->others, scope->one, scope->many);
+    suspects_put(s, "%s", behind ? scope->behind : "");
+    return n - scope->others;
 }
 
 /* A list or tree that consists of the objects themselves. */
@@ -537,7 +546,9 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     }
     const struct scope *scope = scope_of(s, p->type);
     if (scope != NULL) {
-        put_look_for(s, p, true);
+        if (scope->others > 0)
+            put_if_it_grows(s);
+        put_look_for(s, p, scope->others == 0);
         suspects_put(s, "%s", scope->advice);
         return;
     }
@@ -717,10 +728,6 @@ static void advise_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     uint32_t type = s->w->is_own[p->type] || p->own_count == 0 ? p->type : p->own[0].type;
-    if (x->locals > 0) {
-        suspects_advise_locals(s, x);
-        return;
-    }
     if (x->statics > 0) {
         suspects_advise_statics(s);
         return;

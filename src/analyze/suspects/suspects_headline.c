@@ -58,8 +58,6 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
         suspects_put_in_local(s, p);
     } else if (object && p->path_count > 0 && p->root != SIZE_MAX) {
         suspects_put_root_place(s, p->root);
-    } else if (x->locals > 0) {
-        suspects_put_local_place(s, x);
     } else if (suspects_is_in_both(s->w, x)) {
         suspects_put_both(s, p);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
@@ -155,9 +153,10 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
                                                             : GCD_TYPE_NONE);
         }
     } else if (p->kind == GCD_SUSPECT_OBJECT && (x->recursive || p->held_count == 0)) {
-        if (!x->recursive || !suspects_put_scopes(s, p->objects, p->type))
+        uint64_t n = x->recursive ? suspects_put_scopes(s, p->objects, p->type, false) : 0;
+        if (n == 0)
             suspects_put_typed(s, p->objects, p->type);
-        put_each(s, p->bytes, p->objects);
+        put_each(s, p->bytes, n > 0 ? n : p->objects);
     } else if (x->recent != SUSPECT_NOT_RECENT) {
         suspects_put_recent(s, p);
         put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
@@ -167,9 +166,6 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
     } else if (p->kind == GCD_SUSPECT_OBJECT) {
         suspects_put_typed(s, p->held[0].objects, suspects_part_type(s, p));
         put_each_of(s, x, p->held[0].bytes, p->held[0].objects, p->held[0].type);
-    } else if (x->locals > 0) {
-        suspects_put_typed(s, x->locals, x->local);
-        put_each(s, p->bytes, x->locals);
     } else if (p->kind == GCD_SUSPECT_TYPE) {
         suspects_put_typed(s, p->objects, p->type);
         put_each(s, p->bytes, p->objects);

@@ -361,10 +361,8 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
     bool large = own >= p->bytes / 2;
     struct suspects_below below;
     if (x->recursive && p->objects > 1 && !collection) {
-        if (suspects_put_scopes(s, p->objects, p->type)) {
-            suspects_put(s, ", each inside the one before");
+        if (suspects_put_scopes(s, p->objects, p->type, true) > 0)
             return true;
-        }
         suspects_put(s, small ? "a list or tree of " : "A list or tree of ");
         suspects_put_typed(s, p->objects, p->type);
     } else if (collection) {
@@ -377,8 +375,8 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
                 suspects_put_type(s, below.owner);
             }
             if (below.each > 1) {
-                suspects_put(s, below.chains ? ", each with a chain of about "
-                                             : ", each with about ");
+                suspects_put(s,
+                             below.chains ? ", each with a chain of about " : ", each with about ");
                 suspects_put_number(s, below.each);
                 suspects_put(s, " ");
                 suspects_put_type(s, p->own[0].type);

@@ -648,10 +648,6 @@ static void put_user(struct suspect_words *s, const struct suspect *x)
 void suspects_say_type(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    if (x->locals > 0) {
-        suspects_say_locals(s, x);
-        return;
-    }
     suspects_put_typed(s, p->objects, p->type);
     suspects_put(s, " together");
     suspects_put_kept(s, p, true);

@@ -152,8 +152,9 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
 /* "3,000 log scopes", for N objects of TYPE that are inside each other until somebody disposes of
- * them; false, and nothing, for other types. */
-bool suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type);
+ * them, or "the values of 4 threads", which are in a list; BEHIND: the words behind that.  Returns
+ * their number; 0, and nothing, for other types. */
+uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type, bool behind);
 /* "99.8 % empty" */
 void suspects_put_empty(struct suspect_words *s, const struct suspect *x);
 
@@ -174,10 +175,6 @@ void suspects_put_assembly(struct suspect_words *s, const struct gcd_module *m);
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);
-/* A TYPE with LOCALS, and "Parser._scratch". */
-void suspects_put_local_place(struct suspect_words *s, const struct suspect *x);
-void suspects_say_locals(struct suspect_words *s, const struct suspect *x);
-void suspects_advise_locals(struct suspect_words *s, const struct suspect *x);
 void suspects_say_type(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_type(struct suspect_words *s, const struct suspect *x);
 void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);

@@ -215,6 +215,36 @@ public sealed class ReportList
 }
 
 /// <summary>Collections of other kinds and shapes.</summary>
+/// <summary>Four threads fill one bag, and wait.</summary>
+public sealed class SortingRoom
+{
+    public static readonly SortingRoom Instance = new();
+    readonly System.Collections.Concurrent.ConcurrentBag<Letter> _unsorted = new();
+
+    public sealed record Letter(int Number, byte[] Scan);
+
+    public static IHost? Open()
+    {
+        using var filled = new CountdownEvent(4);
+        for (int i = 0; i < 4; i++)
+            new Thread(() =>
+            {
+                Fill();
+                filled.Signal();
+                Thread.Sleep(Timeout.Infinite);
+            }) { IsBackground = true }.Start();
+        filled.Wait();
+        return null;
+    }
+
+    [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+    static void Fill()
+    {
+        for (int n = 0; n < 5_000; n++)
+            Instance._unsorted.Add(new Letter(n, new byte[300]));
+    }
+}
+
 static class Collections
 {
     public static readonly (string, Program.Scenario)[] All =
@@ -236,6 +266,7 @@ static class Collections
         ("jagged-array", () => Once(() => Terrain.Current = new())),
         ("keys-without-equals", () => Stores.Fill(6_000, _ => QueryCache.Instance.Ask("all"))),
         ("lazy", () => Stores.Fill(5_000, _ => ReportList.Instance.Add())),
+        ("shared-bag", SortingRoom.Open),
     };
 
     static IHost? Once(Action action)
