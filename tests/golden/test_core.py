@@ -509,7 +509,7 @@ class Core(unittest.TestCase):
         struct.pack_into("<H", data, 18, 183)
         r = gcdumpc("report", self.put(data))
         self.assertEqual(r.returncode, 1)
-        self.assertIn(b"another architecture (ELF machine 183)", r.stderr)
+        self.assertIn(b"another architecture (ELF machine 183, arm64)", r.stderr)
         for byte, value, why in ((4, 1, b"is of a 32-bit process"), (5, 2, b"is of a big-endian process")):
             data = bytearray(self.data)
             data[byte] = value

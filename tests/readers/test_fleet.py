@@ -10,6 +10,7 @@ import concurrent.futures
 import contextlib
 import email
 import glob
+import gzip
 import http.server
 import json
 import math
@@ -304,7 +305,7 @@ class Kubernetes(unittest.TestCase):
         return json.loads(run.stdout)
 
     def test_examples_fit_the_api(self):
-        for name in ("cronjob.yaml", "sidecar.yaml"):
+        for name in ("cronjob.yaml", "sidecar.yaml", "crash.yaml"):
             self.assertEqual(self.problems(self.text(name)), [], name)
 
     def test_a_mistake_is_noticed(self):
@@ -325,6 +326,24 @@ class Kubernetes(unittest.TestCase):
         self.assertRegex(pod, r"\n    runAsUser: [1-9]\d* ")
         self.assertNotIn("runAsUser", containers)
         self.assertEqual(re.findall(r"- \{ name: tmp, mountPath: (\S+) \}", containers), ["/tmp", "/tmp"])
+
+    def test_the_script_after_a_crash(self):
+        """A core file becomes a recording, one that is damaged is kept, one that may still be written waits."""
+        script = textwrap.dedent(re.search(r"(?ms)^ +- \|\n(.*?)^ +resources", self.text("crash.yaml"))[1])
+        with tempfile.TemporaryDirectory(prefix="gcdumpc-kube-") as folder:
+            os.symlink(PROGRAM, os.path.join(folder, "gcdumpc"))
+            with gzip.open(os.path.join(SOURCE, "traces", "net10-core", "heap.core.gz")) as f:
+                core = f.read()
+            for name, data in (("1.core", core), ("2.core", core[:len(core) // 2]), ("3.core", core[:len(core) // 2])):
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(data)
+                if name != "3.core":
+                    os.utime(f.name, (0, 0))
+            run = subprocess.run(["sh", "-c", script.replace("/dumps", folder).replace("while sleep 20", "for _ in 1 2")], capture_output=True, text=True,
+                                 env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+            self.assertEqual((run.returncode, run.stderr.count("\n")), (0, 1), run.stderr)
+            left = {name for name in os.listdir(folder) if not name.startswith("gcdumpc")} - {"2.core.nettrace.gz"}
+            self.assertEqual(left, {"1.core.nettrace.gz", "2.core.kept", "3.core"})
 
     def test_the_script_of_the_job(self):
         """With a kubectl that answers like one with three pods: one is dumped, one has nothing to say, one fails."""

@@ -21,6 +21,7 @@ enum {
     DATA = 5, /* the next one */
     LITTLE_ENDIAN_DATA = 1,
     MACHINE_X86_64 = 62,
+    MACHINE_ARM64 = 183,
     TYPE_CORE = 4,
     PT_LOAD = 1,
     PT_NOTE = 4,
@@ -237,9 +238,10 @@ gcd_status elf_core_read(struct image *m, struct gcd_error *err)
                         head[CLASS] != CLASS_64 ? "32-bit" : "big-endian");
     if (gcd_le16(head + 18) != MACHINE_X86_64)
         return gcd_fail(err, GCD_E_UNSUPPORTED,
-                        "the core file is of another architecture (ELF machine %u): only x86-64 "
+                        "the core file is of another architecture (ELF machine %u%s): only x86-64 "
                         "can be read",
-                        gcd_le16(head + 18));
+                        gcd_le16(head + 18),
+                        gcd_le16(head + 18) == MACHINE_ARM64 ? ", arm64" : "");
     uint64_t off = gcd_le64(head + 32), sections = gcd_le64(head + 40);
     uint64_t count = gcd_le16(head + 56);
     if (gcd_le16(head + 54) != PHDR_BYTES)
