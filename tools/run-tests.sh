@@ -28,6 +28,9 @@ mkdir -p build-tests
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 # They share one C# compiler: to start one for each takes 10 s of processor time (measured).
 export GCDUMPC_TEST_COMPILER="gcdumpc-tests-$$"
+# With sanitizers, 16 instead of 256 MiB of freed memory are kept to notice its use: no test frees as much before it would use it, and each page of it
+# costs system time (of three unit tests: 2.4 -> 1.5 s).
+export ASAN_OPTIONS="quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 # Packages and other builds that tests make compile the same sources with the same options, but for -Werror and the path of their build folder, which
 # -ffile-prefix-map removes.  Their paths are relative for the cache: some compile a copy of the sources.
 if command -v ccache >/dev/null; then
