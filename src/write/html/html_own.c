@@ -6,11 +6,14 @@
 #include "write/html/html_data.h"
 
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/graph/graph_types.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+
+#define AHEAD 16u
 
 enum { OTHER, OWN, SUSPECTED };
 
@@ -45,7 +48,12 @@ static void mark(const struct html_data *h, uint8_t *whose, uint8_t *types)
 static void add_up(struct html_data *h, uint8_t *whose, const uint8_t *types)
 {
     const uint32_t *order = gcd_dominators_order(h->dominators);
+    struct gcd_graph_types of = gcd_graph_types(h->g);
     for (uint32_t i = 0; i < h->reachable_objects; i++) {
+        if (h->reachable_objects - i > AHEAD) { /* objects lie everywhere */
+            __builtin_prefetch(&whose[order[i + AHEAD]], 1);
+            __builtin_prefetch(&of.low[order[i + AHEAD]]);
+        }
         uint32_t node = order[i], parent = gcd_dominators_parent(h->dominators, node),
                  type = gcd_graph_node_type(h->g, node);
         if (whose[node] != SUSPECTED && parent < GCD_NODE_ROOT)
