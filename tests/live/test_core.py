@@ -105,7 +105,7 @@ class Core(LiveTest):
                 self.assertEqual(self.stacks(core), stacks)
                 self.assertIn("HeapLab.Frames.SleepHoldingObject", stacks)
                 unnamed = self.gcdumpc("report", core, "--no-modules", status=3)         # names: of assemblies made in memory
-                self.assertRegex(unnamed.stderr, "no static variables were recorded")
+                self.assertRegex(unnamed.stderr, "no static variables were recorded|no type has a name")
                 self.assertNotIn("HeapLab.Node", unnamed.stdout)
                 # the same path below another folder: this build, then another one
                 folder = os.path.dirname(os.path.realpath(f"/proc/{target.pid}/exe"))
@@ -118,14 +118,14 @@ class Core(LiveTest):
                 shutil.copy(os.path.join(os.path.dirname(need(heaplab, other)), "System.Collections.dll"), os.path.join(below, "HeapLab.dll"))
                 self.assertRegex(re.sub(r"\s+", " ", self.run_gcdumpc(*options).stdout), r"HeapLab\.dll \(its file is of another build\)")
                 shutil.copy(os.path.join(folder, "HeapLab.dll"), below)
-                self.check_other_code(target, core, os.path.join(os.path.dirname(need(heaplab, other)), "System.Private.CoreLib.dll"))
+                self.check_other_code(target, core, os.path.join(os.path.dirname(need(heaplab, other)), "System.Private.CoreLib.dll"), runtime)
                 shutil.rmtree(self.path("root"))
 
     def stacks(self, core, *options):
         """The labels of all roots on stacks."""
         return self.gcdumpc("sql", core, "SELECT label, count(*) FROM roots WHERE kind = 'stack' GROUP BY 1 ORDER BY 1", *options).stdout
 
-    def check_other_code(self, target, core, other):
+    def check_other_code(self, target, core, other, runtime):
         """The code of another build tells nothing."""
         with open(f"/proc/{target.pid}/maps", encoding="utf-8") as f:
             used = next(line.split()[-1] for line in f if line.rstrip().endswith("/System.Private.CoreLib.dll"))
@@ -133,12 +133,13 @@ class Core(LiveTest):
         query = ("sql", core, "SELECT label FROM roots WHERE kind = 'stack'", *options)
         no_code = r"the methods of some calls on stacks: the image has no code of /\S+/System\.\S+\.dll\n"
         self.assertRegex(self.run_gcdumpc("info", core, *options).stdout, no_code)
-        os.makedirs(self.path("root") + os.path.dirname(used))
+        os.makedirs(self.path("root") + os.path.dirname(used), exist_ok=True)
         for file, known in (other, False), (used, True):
             shutil.copy(file, self.path("root") + used)
             stacks = self.run_gcdumpc(*query).stdout
             self.assertEqual(" in System." in stacks, known, stacks)
-            self.assertEqual("HeapLab.Frames.SleepHoldingObject" in stacks, known, stacks)
+            if known or runtime in (9, 10):          # where frame pointers do not lead to it
+                self.assertEqual("HeapLab.Frames.SleepHoldingObject" in stacks, known, stacks)
 
     def core_of_the_kernel(self, target):
         """Quits TARGET.  The kernel leaves out what mapped files have, too."""

@@ -151,7 +151,9 @@ void clr_find_precompiled(struct clr *c, uint64_t section, struct clr_frame *f)
         return;
     clr_need_code(c, f->code - 1,
                   &(struct clr_code){ .base = base, .table = table, .header = header, .count = n });
-    c->gaps.unread_code = c->gaps.unread_code || image_available(c->image, header) == 0;
+    /* the image can have one of them, in a page that the process has written to */
+    c->gaps.unread_code = c->gaps.unread_code || image_available(c->image, header) == 0 ||
+                          image_available(c->image, table) == 0;
     if (image_u32(c->image, header) != CLR_READY_TO_RUN ||
         !find_function(c, table, n, (uint32_t)(f->code - 1 - base), &i))
         return;
