@@ -1,4 +1,5 @@
 /* How a command line, or a line of a configuration, becomes struct cli_args. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ static const struct unit {
     { OPT_PERCENT, '%', 1 },
 };
 
-/* Accepts digits, and one of the letters of TYPE; sizes also as 5MB and 5MiB, which are the same.
- */
+/* Accepts digits, and one of the letters of TYPE; sizes also as 5MB and 5MiB, which are the same,
+ * and in small letters. */
 static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 {
     if (s[0] < '0' || s[0] > '9')
@@ -41,10 +42,13 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
     uint64_t factor = 1;
     if (errno != 0)
         return false;
+    bool small = type == OPT_SIZE && islower((unsigned char)*end);
     for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)
-        if (units[i].type == type && units[i].letter == *end &&
-            (end[1] == '\0' || (type == OPT_SIZE && *end != 'B' &&
-                                (strcmp(end + 1, "B") == 0 || strcmp(end + 1, "iB") == 0)))) {
+        if (units[i].type == type &&
+            units[i].letter == (small ? toupper((unsigned char)*end) : *end) &&
+            (end[1] == '\0' || (type == OPT_SIZE && units[i].letter != 'B' &&
+                                (strcmp(end + 1, small ? "b" : "B") == 0 ||
+                                 strcmp(end + 1, small ? "ib" : "iB") == 0)))) {
             factor = units[i].factor;
             end += strlen(end);
         }

@@ -175,7 +175,7 @@ class Leaks(CliTest):
         self.assertEqual((got["older_recording"], got["older_heap_bytes"]), ("old", 40_417_648))
         text = " ".join(self.done("leaks", "old", "new").text.split())
         self.assertIn(" 1. s_carts: 200 -> 1,200 Cart, +1.9 MiB, 99 % of the growth. 5.7 % of the heap ", text)
-        self.assertIn("(1 more suspect, which grew less or not)", text)
+        self.assertIn("(1 more suspect, which grew less or not: --share 0.1 --min-bytes 64K shows all)", text)
         self.assertIn(" It grew between two dumps: a third one shows whether that goes on or ends at a limit (gcdumpc diff new LATER). ", text)
         self.assertNotIn("Its size, not its growth", text)
         shop = [os.path.join(SOURCE, "traces", "shop", f"{name}.nettrace.gz") for name in ("morning", "evening")]
@@ -242,6 +242,14 @@ class Leaks(CliTest):
             text, got = self.grown(ring(*before), ring(*now))
             self.assertTrue(got["growth"] or got["suspects"], text)
             self.assertNotIn("as long as before", text)
+
+    def test_two_dumps_in_the_wrong_order(self):
+        """The same warnings as those of diff."""
+        for old, new in (("evening", "morning"), ("morning", "evening")):
+            files = [os.path.join(SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in (old, new)]
+            warnings = self.done("leaks", *files).lines
+            self.assertEqual([m for m in warnings if "than" in m], [m for m in self.done("diff", *files).lines if "than" in m])
+            self.assertEqual(any("is older than" in m for m in warnings), old == "evening", warnings)
 
     def test_growth_of_many_owners(self):
         """What has come, and where to look, although each owner alone is a suspect that has grown by little."""

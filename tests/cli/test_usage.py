@@ -126,7 +126,7 @@ class WrongUse(CliTest):
                          "report", "--process", value)
 
     def test_sizes(self):
-        for value in ("1023", "2G", "1T", "16Mb", "16m", "K", "18014398509481984K", "1 K"):
+        for value in ("1023", "2G", "1T", "16Mb", "16Ki", "K", "18014398509481984K", "1 K"):
             self.refused(2, rf'--max-block takes a number .*, not "{value}"; see gcdumpc info --help', "info", "--max-block", value)
         name = self.put("small.nettrace", small_trace())
         for value in ("1024", "1K"):
@@ -241,7 +241,7 @@ class WrongUse(CliTest):
     def test_sizes_with_and_without_the_unit(self):
         """All mean the same; a unit of something else, or half of one, is wrong."""
         name = self.link("net10-wks")
-        few = {self.done("report", name, "--min-bytes", size).text for size in ("20K", "20KB", "20KiB", "20480")}
+        few = {self.done("report", name, "--min-bytes", size).text for size in ("20K", "20KB", "20KiB", "20480", "20k", "20kb", "20kib")}
         self.assertEqual(len(few), 1)
         for wrong in ("20Ki", "20BB", "20KBB", "20Kb", "20iB"):
             self.refused(2, r"--min-bytes takes a number .* \(or as 64K, 16M, 16MB, 2GiB, by 1,024\), not .*", "report", name, "--min-bytes", wrong)

@@ -13,6 +13,7 @@
 #include "answer/answers.h"
 #include "args.h"
 #include "commands/commands.h"
+#include "commands/compare.h"
 #include "commands/open_dump.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
@@ -53,6 +54,8 @@ struct leaks {
     const char *older_file;
     const size_t *order;
     enum cli_exit older_judged;
+    bool all;                 /* whatever they grew by */
+    struct cli_side sides[2]; /* which dumps these are */
 };
 
 static const struct gcd_suspect *suspect_of(const struct leaks *l, const struct gcd_suspects *shown,
@@ -283,7 +286,9 @@ static bool print_suspects(const struct leaks *l)
     ok = ok && render_text(table, stdout);
     if (l->shown < n)
         printf("(%s more suspect%s%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown),
-               l->older != NULL ? ", which grew less or not" : "");
+               l->older == NULL ? ""
+               : l->all         ? ", which grew less or not"
+                        : ", which grew less or not: --share 0.1 --min-bytes 64K shows all");
     ok = ok && print_jam(l);
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, table, i);
@@ -531,6 +536,8 @@ static enum cli_exit read_older(struct leaks *l, const struct cli_args *args)
         cli_progress_end();
         cli_say_verdict(&d, args->quiet);
         l->older_judged = cli_judge(&d);
+        if (!cli_side_of(&d, NULL, &l->sides[0]))
+            e = cli_no_memory(NULL);
     }
     cli_close(&d);
     return e;
@@ -541,9 +548,13 @@ static enum cli_exit compare(struct leaks *l, bool all)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     size_t worth;
+    if (!cli_side_of(&l->d, NULL, &l->sides[1]))
+        return cli_no_memory(NULL);
+    cli_compare_warn(&l->sides[0], &l->sides[1]);
     if (answer_older_match(l->older, l->d.session, l->suspects, NULL, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
     l->order = answer_order_by_growth(l->older, &worth);
+    l->all = all;
     if (!all && worth < l->shown)
         l->shown = worth;
     return CLI_DONE;
@@ -665,6 +676,8 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     answer_free(l.jam);
     answer_free(l.requests);
     answer_older_free(l.older);
+    for (int i = 0; i < 2; i++)
+        cli_side_done(&l.sides[i]);
     cli_close(&l.d);
     return e == CLI_DONE ? l.older_judged : e;
 }

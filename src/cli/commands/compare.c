@@ -33,17 +33,21 @@ static void warn_of_processes(const struct cli_side *a, const struct cli_side *b
                 a->subject, b->process, a->process);
 }
 
+void cli_compare_warn(const struct cli_side *a, const struct cli_side *b)
+{
+    warn_of_processes(a, b);
+    if (a->unix_ms != INT64_MIN && b->unix_ms != INT64_MIN && b->unix_ms < a->unix_ms)
+        cli_say(b->subject, "is older than %s", a->subject);
+}
+
 static void warn(const struct cli_comparison *c)
 {
     size_t complete = 0;
     for (size_t i = 0; i < c->side_count; i++) {
         const struct cli_side *s = &c->sides[i];
         complete += s->verdict.complete;
-        if (i == 0)
-            continue;
-        warn_of_processes(s - 1, s);
-        if (s[-1].unix_ms != INT64_MIN && s->unix_ms != INT64_MIN && s->unix_ms < s[-1].unix_ms)
-            cli_say(s->subject, "is older than %s", s[-1].subject);
+        if (i > 0)
+            cli_compare_warn(s - 1, s);
     }
     if (complete > 0 && complete < c->side_count)
         cli_say(NULL, "only %zu of %zu dumps %s complete: apparent changes may be lost data",
@@ -122,9 +126,7 @@ enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_du
 void cli_compare_close(struct cli_comparison *c)
 {
     for (size_t i = 0; i < c->side_count; i++) {
-        free(c->sides[i].subject);
-        free(c->sides[i].command_line);
-        free(c->sides[i].name);
+        cli_side_done(&c->sides[i]);
         json_decref(c->sides[i].sites);
         for (size_t k = 0; k < CLI_MATCHED_BYS; k++)
             free(c->sides[i].measured[k].values);

@@ -110,6 +110,13 @@ enum cli_exit cli_compare_dumps(const struct cli_args *args, const struct cli_du
                                 size_t n, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
+/* Warns of dumps of two programs or processes, and if B is older than A. */
+void cli_compare_warn(const struct cli_side *a, const struct cli_side *b);
+/* compare_read.c: fills what tells which dump RET is, LABEL: its name in tables, NULL = as in
+ * messages; free with cli_side_done.  False: out of memory. */
+bool cli_side_of(const struct cli_dump *d, const char *label, struct cli_side *ret);
+void cli_side_done(struct cli_side *s);
+
 /* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings.
  */
 enum cli_exit cli_compare_read(struct cli_comparison *c);

@@ -206,24 +206,38 @@ static enum cli_exit check_patterns(const struct reading *r)
     return CLI_DONE;
 }
 
+bool cli_side_of(const struct cli_dump *d, const char *label, struct cli_side *ret)
+{
+    const struct gcd_summary *f = cli_summary(d);
+    ret->subject = strdup(label != NULL ? label : d->subject);
+    ret->command_line = strdup(f->command_line);
+    ret->name = strdup(f->process_name);
+    ret->process = f->process;
+    ret->verdict = f->verdict;
+    /* a summary does not tell */
+    ret->from_memory = f->image.made_from != NULL && f->image.made_from[0] != '\0';
+    ret->unix_ms = f->trace.start_unix_ms;
+    if (ret->unix_ms != INT64_MIN &&
+        __builtin_add_overflow(ret->unix_ms, f->gc_start_ns / 1000000, &ret->unix_ms))
+        ret->unix_ms = INT64_MIN;
+    return ret->subject != NULL && ret->command_line != NULL && ret->name != NULL;
+}
+
+void cli_side_done(struct cli_side *s)
+{
+    free(s->subject);
+    free(s->command_line);
+    free(s->name);
+}
+
 static enum cli_exit describe(struct reading *r, const char *label)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
     struct cli_side *s = r->side;
-    s->subject = strdup(label != NULL ? label : r->d.subject);
-    s->command_line = strdup(f->command_line);
-    s->name = strdup(f->process_name);
-    s->process = f->process;
-    s->verdict = f->verdict;
-    s->from_memory = r->old == NULL && f->image.made_from[0] != '\0';
-    s->unix_ms = f->trace.start_unix_ms;
-    if (s->unix_ms != INT64_MIN &&
-        __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
-        s->unix_ms = INT64_MIN;
+    bool room = cli_side_of(&r->d, label, s);
     s->partial = r->old != NULL && f->type_count < r->old->types_of_dump;
     s->types_listed = f->type_count;
     s->types_of_dump = r->old != NULL ? r->old->types_of_dump : f->type_count;
-    bool room = s->subject != NULL && s->command_line != NULL && s->name != NULL;
     for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
         room = (s->measured[i].values =
                     calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
@@ -368,7 +382,7 @@ static enum cli_exit measure(struct reading *r, const struct cli_view *v)
 
 static enum cli_need need_of(const struct cli_comparison *c)
 {
-    return c->wants_answer                ? CLI_NEED_LEAKS
+    return c->wants_answer               ? CLI_NEED_LEAKS
            : c->matchings->paths != NULL ? CLI_NEED_DIFF
            : c->retained                 ? CLI_NEED_RETAINED
                                          : CLI_NEED_FACTS;
