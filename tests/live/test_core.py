@@ -137,7 +137,7 @@ class Core(LiveTest):
         for file, known in (other, False), (used, True):
             shutil.copy(file, self.path("root") + used)
             stacks = self.run_gcdumpc(*query).stdout
-            self.assertEqual(" in System." in stacks, known, stacks)
+            self.assertEqual(" in System." in stacks, known and runtime > 8, stacks)      # there, none has a root
             if known or runtime in (9, 10):          # where frame pointers do not lead to it
                 self.assertEqual("HeapLab.Frames.SleepHoldingObject" in stacks, known, stacks)
 
