@@ -135,7 +135,9 @@ static void check_roots(struct gcd_verdict *v, const struct gcd_heap *h,
 {
     const struct heap_walk *w = h->chosen;
     if (w->index[HEAP_ROOTS].events == 0)
-        gcd_verdict_add(v, GCD_REASON_ROOT_EVENTS_MISSING, 0, "no roots were recorded");
+        gcd_verdict_add(v, GCD_REASON_ROOT_EVENTS_MISSING, 0,
+                        w->static_events > 0 ? "no roots but static variables were recorded"
+                                             : "no roots were recorded");
     if (trace->numbers_events && w->static_events == 0 && sends_statics(h, w))
         gcd_verdict_add(v, GCD_REASON_STATIC_EVENTS_MISSING, 0,
                         "no static variables were recorded");

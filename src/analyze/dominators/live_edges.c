@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 static bool init_keys(struct live_edges *f)
 {
@@ -22,20 +23,15 @@ static bool init_keys(struct live_edges *f)
 
 enum thread_local_part { PART_OTHER, PART_LOCAL, PART_SLOT, PART_TABLE };
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* ThreadLocal<T>, its LinkedSlot and its LinkedSlotVolatile[], as runtimes spell them. */
 static enum thread_local_part part_of(const struct gcd_type *type)
 {
     static const char local[] = "System.Threading.ThreadLocal`1";
     const char *rest = type->name + sizeof local - 1;
     size_t n = strlen(type->name);
-    if (type->objects == 0 || !begins(type->name, local))
+    if (type->objects == 0 || !gcd_text_begins(type->name, local))
         return PART_OTHER;
-    if (!begins(rest, "+LinkedSlot"))
+    if (!gcd_text_begins(rest, "+LinkedSlot"))
         return *rest != '+' ? PART_LOCAL : PART_OTHER;
     return strcmp(type->name + n - 2, "[]") == 0 ? PART_TABLE : PART_SLOT;
 }
