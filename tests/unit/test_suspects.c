@@ -460,6 +460,41 @@ static void the_first_of_several_roots(void **state)
     forget(a);
 }
 
+/* A thread works on a list of a store: the store holds it.  Not so if the store is below the list,
+ * if only the stack leads to it, or if an object of the program is between stack and list. */
+static void what_a_stack_refers_to_belongs_to_its_owner(void **state)
+{
+    (void)state;
+    enum { BELOW_STATIC, BELOW_LIST, ON_STACK, OWNED, CASES_OF_STACKS };
+    for (int i = 0; i < CASES_OF_STACKS; i++) {
+        struct pile *p = pile_new();
+        static const char name[] = "System.Collections.Generic.List<Order>";
+        uint32_t user = node(p, i == OWNED ? "Worker" : name, 32),
+                 list = i == OWNED ? child(p, user, name, 32) : user,
+                 array = child(p, list, "Order[]", 64), app = node(p, "App", 24),
+                 store = child(p, i == BELOW_LIST ? array : app, "Store", 24);
+        for (int k = 0; k < 5; k++)
+            child(p, array, "Order", 180);
+        edge(p, store, user);
+        root(p, user, GCD_ROOT_STACK, 0, "");
+        if (i == ON_STACK)
+            root(p, app, GCD_ROOT_STACK, 0, "");
+        else
+            static_root(p, app, "s_app");
+        struct answer a = ask(p, 0.3);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        enum gcd_root_group group = gcd_root_group(&gcd_graph_summary(a.g)->roots[s->root]);
+        assert_int_equal(group, i == BELOW_STATIC ? GCD_GROUP_STATICS : GCD_GROUP_LOCALS);
+        assert_int_equal(s->path[0].node, i == BELOW_STATIC ? app : user);
+        if (i == BELOW_STATIC)
+            assert_int_equal(s->path[1].node, store);
+        assert_int_equal(s->owner_node, i == BELOW_STATIC ? store
+                                        : i == OWNED      ? user
+                                                          : GCD_NODE_NONE);
+        forget(a);
+    }
+}
+
 static void one_that_waits_and_is_large_alone_is_an_object(void **state)
 {
     (void)state;
@@ -1031,6 +1066,7 @@ int main(void)
         cmocka_unit_test(the_finalizer_queue),
         cmocka_unit_test(what_waits_and_is_in_use),
         cmocka_unit_test(the_first_of_several_roots),
+        cmocka_unit_test(what_a_stack_refers_to_belongs_to_its_owner),
         cmocka_unit_test(one_that_waits_and_is_large_alone_is_an_object),
         cmocka_unit_test(the_handlers_of_an_event),
         cmocka_unit_test(an_event_of_visual_basic),

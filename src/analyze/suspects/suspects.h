@@ -122,6 +122,7 @@ struct suspect {
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
     bool below_listens;  /* most of these objects have a method that a delegate holds */
+    uint32_t behind;     /* refers to what begins its path, instead of a stack; GCD_NODE_NONE */
     uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
