@@ -580,13 +580,13 @@ static gcd_status estimate(struct direct *d, struct gcd_error *err)
 static struct direct begin(uint32_t pid, const struct gcd_direct_options *options)
 {
     uint64_t max_stop_ns = gcd_limit_or(options->max_stop_ns, STOP_NS);
+    uint64_t max_total_ns = gcd_limit_or(options->max_stop_total_ns, STOPS * max_stop_ns);
     return (struct direct){ .options = options,
                             .alloc = gcd_alloc_or_default(options->context.alloc),
                             .pid = pid,
                             .start_ns = gcd_clock_ns(),
-                            .max_stop_ns = max_stop_ns,
-                            .max_total_ns =
-                                gcd_limit_or(options->max_stop_total_ns, STOPS * max_stop_ns),
+                            .max_stop_ns = max_stop_ns < max_total_ns ? max_stop_ns : max_total_ns,
+                            .max_total_ns = max_total_ns,
                             .timeout_ns = gcd_limit_or(options->timeout_ns, TIMEOUT_NS) };
 }
 

@@ -225,6 +225,8 @@ class Direct(LiveTest):
         with Process("--objects", "400000") as target:
             r = self.gcdumpc("collect", "--pid", target.pid, "--max-stop", "1", "-o", self.path("x.gclog"), status=1)
             self.assertRegex(r.stderr, r"its heap of [\d,]+ bytes would take about \d+ ms to copy, longer than it may be stopped \(1 ms\); --max-stop .* allow more")
+            r = self.gcdumpc("collect", "--pid", target.pid, "--direct", "--max-stop-total", "1", "-o", self.path("x.gclog"), status=1)
+            self.assertRegex(r.stderr, r"its heap of [\d,]+ bytes would take about \d+ ms to copy, longer than it may be stopped \(1 ms\); ")
             r = self.gcdumpc("collect", "--pid", target.pid, "--max-stop", "1", "--dry-run", status=1)
             self.assertRegex(r.stdout, r"\n  no dump: its heap of [\d,]+ bytes would take about \d+ ms to copy, longer than it may be stopped \(1 ms\)\n$")
             self.assertEqual(self.files(), [])

@@ -421,16 +421,51 @@ struct clr_slots {
     uint64_t page_at, page_bytes;
     uint32_t next; /* series that comes next; group at hand */
     bool begun;
+    bool is_last;   /* no run comes after this one */
     bool allocator; /* that reference comes first */
     uint64_t place; /* of the reference at hand: slots up to it, those with null, too */
 };
-void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o);
+/* The first run, of an object that is in memory as a whole, as most are: nothing is looked up. */
+static inline void clr_slots_first_run(struct clr_slots *s)
+{
+    const struct clr_series *r = &s->c->series[s->type->first];
+    const uint8_t *p = image_cached(s->c->image, s->object, s->bytes);
+    uint64_t at = s->object + r->offset, run_end = at + (r->bytes + s->bytes),
+             object_end = s->object + s->bytes, end = run_end < object_end ? run_end : object_end;
+    if (p == NULL || end <= at)
+        return;
+    uint64_t n = (end - at - 1) / 8 + 1;
+    s->view = p + r->offset;
+    s->view_end = s->view + 8 * n;
+    s->at = at + 8 * n;
+    s->end = s->run_end = end;
+    s->next = 1;
+    s->is_last = s->type->count == 1;
+}
+static inline void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o)
+{
+    const struct clr_type *t = &c->types[o->type];
+    s->c = c;
+    s->type = t;
+    s->object = o->address;
+    s->bytes = o->bytes;
+    s->at = s->end = s->run_end = o->address + t->array_offset;
+    s->view = s->view_end = NULL;
+    s->page_bytes = 0;
+    s->next = 0;
+    s->begun = s->is_last = false;
+    s->allocator = t->loader_allocator != 0;
+    s->place = 0;
+    if (t->references && !t->repeated && !s->allocator && o->bytes % 8 == 0)
+        clr_slots_first_run(s);
+}
 /* The image has been read since the last reference. */
 static inline void clr_slots_resume(struct clr_slots *s)
 {
     s->at -= (uint64_t)(s->view_end - s->view);
     s->view = s->view_end = NULL;
     s->page_bytes = 0;
+    s->is_last = false;
 }
 /* How many there are; none is left then. */
 uint64_t clr_slots_count(struct clr_slots *s);
@@ -447,7 +482,7 @@ static inline bool clr_slots_next(struct clr_slots *s, uint64_t *ret_target, uin
             return true;
         }
     }
-    return clr_slots_next_run(s, ret_target, ret_slot);
+    return !s->is_last && clr_slots_next_run(s, ret_target, ret_slot);
 }
 
 /* clr_roots.c and clr_statics.c */

@@ -139,7 +139,9 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
     struct clr_slots slots;
     uint64_t target, slot;
     gcd_status st = GCD_OK;
-    if (!clr_object_at(k->c, address, &o, &st)) {
+    const struct clr_region *r = clr_region_at(k->c, address);
+    bool is_object = r != NULL && clr_object_at(k->c, address, &o, &st);
+    if (!is_object || o.bytes > r->end - address) { /* its length may be anything */
         k->c->gaps.dangling++;
         return st == GCD_OK ? GCD_OK : gcd_fail_nomem(k->err, "finding what is alive");
     }

@@ -144,22 +144,6 @@ bool clr_scan_next_live(struct clr_scan *s, struct clr_object *ret)
 
 /* ---- references ---- */
 
-void clr_slots_begin(struct clr_slots *s, struct clr *c, const struct clr_object *o)
-{
-    const struct clr_type *t = &c->types[o->type];
-    s->c = c;
-    s->type = t;
-    s->object = o->address;
-    s->bytes = o->bytes;
-    s->at = s->end = s->run_end = o->address + t->array_offset;
-    s->view = s->view_end = NULL;
-    s->page_bytes = 0;
-    s->next = 0;
-    s->begun = false;
-    s->allocator = t->loader_allocator != 0;
-    s->place = 0;
-}
-
 /* The next run of slots.  False: there are no more. */
 static bool next_run(struct clr_slots *s)
 {

@@ -63,8 +63,8 @@ static bool read_series(struct clr *c, struct clr_type *t, int64_t n, gcd_status
         uint64_t at = t->id - 24 - 16 * (uint64_t)i;
         struct clr_series s = { .bytes = image_u64(c->image, at),
                                 .offset = image_u64(c->image, at + 8) };
-        if (s.offset < 8 || s.offset % 8 != 0)
-            return false;
+        if (s.offset < 8 || s.offset % 8 != 0 || s.offset >= t->base_bytes)
+            return false; /* no run may begin outside of an object */
         c->series[c->series_count++] = s;
     }
     return true;
