@@ -292,11 +292,13 @@ static const char *said_type(const struct gcd_session *newer, uint32_t type,
                              char ret[GCD_ASYNC_STEP_BYTES])
 {
     const struct gcd_names *names = gcd_session_names(newer);
-    const char *step = gcd_names_step(names, type, ret);
+    const char *raw = gcd_graph_summary(gcd_session_graph(newer))->types[type].name,
+               *step = gcd_names_step(names, type, ret);
+    if (strstr(raw, GCD_LINKED_SOURCE) != NULL)
+        return "linked sources";
     if (strcmp(step, gcd_names_get(names, type)) != 0)
         return step;
-    return gcd_short_name(step, gcd_graph_summary(gcd_session_graph(newer))->types[type].name, ret,
-                          GCD_ASYNC_STEP_BYTES);
+    return gcd_short_name(step, raw, ret, GCD_ASYNC_STEP_BYTES);
 }
 
 /* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Part of the names of the classes that CreateLinkedTokenSource makes; nobody looks for them. */
+#define GCD_LINKED_SOURCE "CancellationTokenSource+Linked"
+
 /* Is C part of a word, which is identifiers with dots between them? */
 bool gcd_short_is_part(char c);
 

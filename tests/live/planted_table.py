@@ -180,7 +180,7 @@ only("few-long-chains", r"5 Sketch", "20,000 Change", r"static property Shop\.Wo
      never=("adds to it", *COMPILER))
 only("generated-assemblies", r"150 assemblies Microsoft\.GeneratedCode", "never unloaded", "outside of the heap", "new XmlSerializer")
 only("linked-sources", "8,000 callbacks", r"4,000 of them for Download\.Abort|Download\.Abort", "Shutdown.Source", "CreateLinkedTokenSource",
-     "Download should dispose", never=("Linked1CancellationTokenSource",))
+     r"Download should dispose", r"CreateLinkedTokenSource makes from (\w+\.)*Shutdown\.Source,", never=("Linked1CancellationTokenSource",))
 only("sparse-lists", r"Fleet\.s_trucks", r"120 List<Fleet\.Parcel>", "empty", "TrimExcess", never=("never removes",))
 only("attached-values", r"400 Reception\.Remarks", "attached to", r"ConditionalWeakTable<Reception\.Guest", r"Reception\.s_guests",
      "List<String> with about 250", never=("never removes",))

@@ -520,12 +520,56 @@ static void linked_sources(void **state)
     struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
     const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_CANCELLATION);
     assert_non_null(s);
+    assert_string_equal(s->place, "s_stop");
     if (strstr(s->sentence, "all for linked sources (CreateLinkedTokenSource).") == NULL ||
-        strstr(s->advice, "longer than what registers: dispose of each "
-                          "CancellationTokenRegistration, and of each source that "
-                          "CreateLinkedTokenSource makes, when") == NULL)
+        strstr(s->advice, "longer than what is linked to it: dispose of each source that "
+                          "CreateLinkedTokenSource makes from s_stop when") == NULL)
         fail_msg("%s %s", s->sentence, s->advice);
     forget(a);
+}
+
+/* What is behind a linked source makes it.  A callback that is no longer registered has none, and
+ * its source keeps it for the next. */
+static void made_linked_sources(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t every;
+        const char *words, *advice;
+    } cases[] = {
+        { 1, "CancellationTokenSource, by sources linked to it (CreateLinkedTokenSource), all for",
+          "linked to it: Download should dispose of each source that CreateLinkedTokenSource makes "
+          "from s_stop when" },
+        { 3, ", 400 of them by sources linked to it (CreateLinkedTokenSource), all for Download.",
+          "what registers: Download should dispose of each CancellationTokenRegistration, and of "
+          "each source that CreateLinkedTokenSource makes from s_stop, when" },
+    };
+    for (size_t r = 0; r < 2; r++) {
+        struct pile *p = pile_new();
+        put_callbacks(p, 1200, "s_stop");
+        uint32_t from = type(p, "Shop.Download"), free = GCD_NODE_NONE, n = 0;
+        uint32_t list = 1; /* after its source */
+        for (uint32_t i = 0, end = (uint32_t)p->node_count; i < end; i++)
+            if (p->nodes[i].type == from && n++ % cases[r].every == 0) {
+                p->nodes[i].type = type(p, SOURCE "+Linked1CancellationTokenSource");
+                child(p, i, "Shop.Download", 32);
+            }
+        for (unsigned i = 0; i < 500; i++) {
+            uint32_t next = child(p, list, SOURCE "+CallbackNode", 80);
+            edge(p, next, list);
+            if (free != GCD_NODE_NONE)
+                edge(p, next, free);
+            free = next;
+        }
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_CANCELLATION);
+        assert_non_null(s);
+        assert_int_equal(s->objects, 1200);
+        if (strstr(s->sentence, cases[r].words) == NULL ||
+            strstr(s->advice, cases[r].advice) == NULL)
+            fail_msg("%s %s", s->sentence, s->advice);
+        forget(a);
+    }
 }
 
 /* Whoever keeps a tenth of it is told, beside linked sources, too. */
@@ -1373,6 +1417,7 @@ int main(void)
         cmocka_unit_test(few_elements_with_many_objects),
         cmocka_unit_test(chains_of_scopes),
         cmocka_unit_test(linked_sources),
+        cmocka_unit_test(made_linked_sources),
         cmocka_unit_test(all_that_register),
         cmocka_unit_test(a_service_provider_holds_nothing),
         cmocka_unit_test(how_types_are_named),

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/short_name.h"
+
 #define ENDS 2u
 
 static bool is_type(const struct gcd_type *t)
@@ -17,11 +19,15 @@ static bool is_type(const struct gcd_type *t)
 
 static bool look(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
-    size_t n, neighbours = 0;
+    size_t n, neighbours = 0, others = 0;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
-    for (size_t i = 0; i < n; i++)
-        neighbours += edges[i] != node && findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION);
-    if (neighbours < (f->all ? 1 : ENDS) ||
+    for (size_t i = 0; i < n; i++) {
+        bool is_neighbour = findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION);
+        neighbours += edges[i] != node && is_neighbour;
+        others += !is_neighbour;
+    }
+    /* a node without a callback is kept for the next one */
+    if (neighbours < (f->all ? 1 : ENDS) || others < 2 ||
         !findings_is_named(f->types[suspects_type_of(f->w, edges[0])].name, "System.Threading.",
                            "Registrations"))
         return false;
@@ -35,6 +41,16 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     return true;
 }
 
+static bool is_linked(const struct findings *f, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strstr(f->types[suspects_type_of(f->w, edges[i])].name, GCD_LINKED_SOURCE) != NULL)
+            return true;
+    return false;
+}
+
 const struct finding_rule finding_cancellation = {
     .kind = GCD_SUSPECT_CANCELLATION,
     .least = FINDING_REGISTRATIONS,
@@ -43,12 +59,23 @@ const struct finding_rule finding_cancellation = {
     .replaces = true,
     .is_type = is_type,
     .look = look,
+    .is_linked = is_linked,
 };
 
 void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put_count(s, x->pub.objects, "callback is", "callbacks are");
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put_count(s, p->objects, "callback is", "callbacks are");
     suspects_put(s, " registered with one CancellationTokenSource");
+    /* else the words behind say it */
+    if (x->linked > 0 && p->held_count > 0 && !suspects_is_linked_source(s, p->held[0].type)) {
+        suspects_put(s, ", ");
+        if (x->linked < p->objects) {
+            suspects_put_number(s, x->linked);
+            suspects_put(s, " of them ");
+        }
+        suspects_put(s, "by sources linked to it (CreateLinkedTokenSource)");
+    }
     suspects_put_behind(s, x, " for ");
 }
 
@@ -63,12 +90,17 @@ void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
-    bool linked = false;
-    for (size_t i = 0; i < x->pub.held_count; i++)
-        linked = linked || suspects_is_linked_source(s, x->pub.held[i].type);
-    suspects_put(s, "The source lives longer than what registers: ");
-    if (suspects_put_holders(s, x, suspects_put_who))
+    bool linked = x->linked > 0, all = x->linked >= x->pub.objects;
+    suspects_put(s, "The source lives longer than what %s: ",
+                 all ? "is linked to it" : "registers");
+    if (suspects_put_holders(s, x, suspects_put_where))
         suspects_put(s, " should ");
-    suspects_put(s, "dispose of each CancellationTokenRegistration%s when its work is done.",
-                 linked ? ", and of each source that CreateLinkedTokenSource makes," : "");
+    suspects_put(s, "dispose of each %s", all ? "" : "CancellationTokenRegistration");
+    if (linked) {
+        suspects_put(s, "%ssource that CreateLinkedTokenSource makes from ",
+                     all ? "" : ", and of each ");
+        if (!suspects_put_variable(s, x))
+            s->n -= strlen(" from ");
+    }
+    suspects_put(s, "%s when its work is done.", linked && !all ? "," : "");
 }

@@ -53,6 +53,7 @@ struct candidate {
     struct unit *units;
     size_t unit_count, unit_room;
     uint64_t objects, bytes; /* shallow */
+    uint64_t linked;
     uint64_t retained;
     bool replaces;
 };
@@ -201,7 +202,9 @@ static gcd_status add_member(struct search *s, struct candidate *c, uint32_t nod
                          UINT32_MAX))
         return gcd_fail_nomem(err, "looking for findings");
     c->nodes[c->count++] = node;
+    const struct finding_rule *rule = rules[s->groups[c->group].rule];
     c->objects += m->objects;
+    c->linked += rule->is_linked != NULL && rule->is_linked(&s->f, node);
     gcd_add_saturating(&c->bytes, gcd_graph_node_size(s->f.w->g, node));
     if (m->list == GCD_NODE_NONE)
         return add_who(s, c, node, err);
@@ -492,6 +495,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
     GCD_TRY(suspects_add(w, rule->kind, g->member.node, g->member.type, &x, err));
     x->pub.overlaps = !c->replaces;
     x->pub.objects = c->objects;
+    x->linked = c->linked;
     x->pub.shallow_bytes = c->bytes;
     x->pub.bytes = x->pub.retained_bytes = c->retained;
     x->owner_type = owner_type(&s->f, g->member.node);

@@ -41,6 +41,8 @@ struct finding_rule {
     bool (*look)(const struct findings *f, uint32_t node, struct finding_member *ret);
     /* The type behind NODE; NULL = findings_who. */
     uint32_t (*who)(const struct findings *f, uint32_t node);
+    /* Does NODE, which it counts, count as linked (suspect.linked), too?  NULL = none does. */
+    bool (*is_linked)(const struct findings *f, uint32_t node);
 };
 
 /* Traits of a type, one bit each. */

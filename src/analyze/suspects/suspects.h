@@ -141,6 +141,7 @@ struct suspect {
     /* findings: the type that keeps most of the bytes, unless it is the one behind the finding;
      * else GCD_TYPE_NONE */
     uint32_t heaviest_type;
+    uint64_t linked;     /* CANCELLATION: callbacks of sources linked to this one */
     uint64_t held_bytes; /* findings, HANDLERS: of all types behind them, not only pub.held */
     /* of the objects that it holds directly: the one that retains most; 0 = none */
     uint64_t largest_bytes;

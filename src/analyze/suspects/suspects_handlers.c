@@ -393,13 +393,6 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p,
         suspects_put_name(s, field_of_event(s, p));
 }
 
-/* Is it the value of a static variable, as a static event is? */
-static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
-{
-    return p->path_count == 1 && p->root != SIZE_MAX &&
-           gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
-}
-
 /* "The event Feed.Changed (Shop.dll), an Action,", or the known parts of that. */
 static void put_event(struct suspect_words *s, const struct suspect *x)
 {
@@ -423,7 +416,7 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
             suspects_put_module(s, p);
         if (!named)
             put_candidates(s, &c);
-    } else if (is_in_static(s, p)) {
+    } else if (suspects_is_in_static(s, p)) {
         suspects_put(s, "T");
         size_t at = s->n;
         suspects_put_root(s, p->root);
@@ -482,7 +475,7 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ".");
     if (p->owner_node != GCD_NODE_NONE && p->root != SIZE_MAX)
         suspects_put_lifetime(s, x, x->event_holders > 0 ? "One of them" : "It");
-    else if (!is_in_static(s, p))
+    else if (!suspects_is_in_static(s, p))
         suspects_put_held_by(s, x, x->event_holders > 0 ? "One of them is" : "It is");
     if (p->held_count > 0 && !s->w->is_own[p->held[0].type])
         suspects_put_own(s, p);

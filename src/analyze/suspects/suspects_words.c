@@ -11,6 +11,7 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "base/short_name.h"
 #include "base/text.h"
 
 /* Number of own types shown for a suspect. */
@@ -223,28 +224,6 @@ static const struct gcd_suspect_step *owner_of(const struct suspect_words *s,
     return &p->path[p->path_count - 2];
 }
 
-/* " It is held by ..., through ..." */
-void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject)
-{
-    const struct gcd_suspect *p = &x->pub;
-    if (p->path_count == 0)
-        return;
-    if (p->root == SIZE_MAX) {
-        suspects_put(s, " What holds %s is not known: the dump has no roots.",
-                     p->objects == 1 ? "it" : "them");
-        return;
-    }
-    suspects_put(s, " %s held by ", subject);
-    suspects_put_root(s, p->root);
-    if (p->path_count > 1) {
-        suspects_put(s, p->path_count > 2 || p->path[0].repeats > 1 ? " by way of " : " through ");
-        suspects_put_type(s, owner_of(s, p)->type);
-        if (p->path[p->path_count - 1].dependent)
-            suspects_put(s, " and a dependent handle");
-    }
-    suspects_put(s, ".");
-}
-
 /* ---- bytes and objects of a suspect ---- */
 
 /* Less than one part in so many is not worth a word. */
@@ -398,7 +377,7 @@ void suspects_put_where(struct suspect_words *s, uint32_t who)
 
 bool suspects_is_linked_source(const struct suspect_words *s, uint32_t type)
 {
-    return strstr(raw_name_of(s, type), "CancellationTokenSource+Linked") != NULL;
+    return strstr(raw_name_of(s, type), GCD_LINKED_SOURCE) != NULL;
 }
 
 void suspects_put_who(struct suspect_words *s, uint32_t who)
@@ -574,6 +553,52 @@ static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field 
         suspects_put(s, ".");
         suspects_put_name(s, suspects_is_call(s, type) ? variable_of(f.name) : f.name);
     }
+}
+
+/* " It is held by ..., through ..." */
+void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (p->path_count == 0)
+        return;
+    if (p->root == SIZE_MAX) {
+        suspects_put(s, " What holds %s is not known: the dump has no roots.",
+                     p->objects == 1 ? "it" : "them");
+        return;
+    }
+    suspects_put(s, " %s held by ", subject);
+    suspects_put_root(s, p->root);
+    if (p->path_count > 1) {
+        suspects_put(s, p->path_count > 2 || p->path[0].repeats > 1 ? " by way of " : " through ");
+        const struct gcd_suspect_step *by = owner_of(s, p);
+        put_member(s, by->type,
+                   gcd_suspect_field(p, (size_t)(by - p->path), s->w->o->fields));
+        if (p->path[p->path_count - 1].dependent)
+            suspects_put(s, " and a dependent handle");
+    }
+    suspects_put(s, ".");
+}
+
+bool suspects_is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->path_count == 1 && p->root != SIZE_MAX &&
+           gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
+}
+
+bool suspects_put_variable(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    struct gcd_field f = GCD_FIELD_UNKNOWN;
+    if (p->path_count > 1) {
+        f = gcd_suspect_field(p, p->path_count - 2, s->w->o->fields);
+        if (is_certain(f))
+            put_member(s, p->path[p->path_count - 2].type, f);
+        return is_certain(f);
+    }
+    if (!suspects_is_in_static(s, p))
+        return false;
+    suspects_put_root_place(s, p->root);
+    return true;
 }
 
 const char *suspects_owner_field(const struct suspect_words *s, const struct gcd_suspect *p)
