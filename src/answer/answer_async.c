@@ -221,14 +221,19 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
 }
 
 static const struct answer_column jam_columns[] = {
-    COLUMN("count", "Calls", ANSWER_COUNT),      FIELD("old", ANSWER_COUNT),
-    COLUMN("method", "Wait in", ANSWER_TEXT),    COLUMN("waits_for", "For", ANSWER_TEXT),
+    COLUMN("count", "Calls", ANSWER_COUNT),
+    FIELD("old", ANSWER_COUNT),
+    COLUMN("method", "Wait in", ANSWER_TEXT),
+    COLUMN("waits_for", "For", ANSWER_TEXT),
+    FIELD("place", ANSWER_TEXT),
+    FIELD("others", ANSWER_COUNT),
+    FIELD("others_wait_for", ANSWER_TEXT),
     COLUMN("sentence", "Sentence", ANSWER_TEXT),
 };
 const struct answer_shape answer_jam_shape = ANSWER_SHAPE(jam_columns);
 
 static void put_jam(struct answer *a, const struct gcd_async *async,
-                    const struct gcd_async_jam *jam)
+                    const struct gcd_async_jam *jam, const char *place)
 {
     size_t n;
     const struct gcd_async_frame *frames = gcd_async_frames(async, &n);
@@ -239,8 +244,12 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
         answer_count(a, "old", jam->old_stacks);
     answer_text(a, "method", method);
     answer_text(a, "waits_for", what);
+    answer_known(a, "place", answer_keep(a, "%s", place));
+    answer_count(a, "others", jam->others);
+    if (jam->others > 0)
+        answer_text(a, "others_wait_for", frames[jam->others_wait_for].name);
     char sentence[GCD_ASYNC_JAM_BYTES];
-    gcd_async_jam_text(async, jam, sentence, sizeof sentence);
+    gcd_async_jam_text(async, jam, place, sentence, sizeof sentence);
     answer_text(a, "sentence", answer_keep(a, "%s", sentence));
 }
 
@@ -248,16 +257,23 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
                       struct gcd_error *err)
 {
     const struct gcd_async *async;
-    const struct gcd_origins *origins;
+    struct gcd_async_jam_of of = { .graph = gcd_session_graph(s), .names = gcd_session_names(s) };
     struct gcd_async_jam jam;
+    char place[GCD_ASYNC_PLACE_BYTES] = "";
     bool found;
+    if (call != NULL)
+        of.context = *call;
     GCD_TRY(gcd_session_waits(s, call, &async, err));
-    GCD_TRY(gcd_session_origins(s, call, &origins, err));
-    GCD_TRY(gcd_async_find_jam(async, origins, &jam, &found, err));
+    GCD_TRY(gcd_session_origins(s, call, &of.origins, err));
+    GCD_TRY(gcd_async_find_jam(async, of.origins, of.context.alloc, &jam, &found, err));
+    if (found) {
+        GCD_TRY(gcd_session_fields(s, call, &of.fields, err));
+        GCD_TRY(gcd_async_jam_place(async, &jam, &of, place, sizeof place, err));
+    }
     struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "finding where calls wait");
     if (found)
-        put_jam(a, async, &jam);
+        put_jam(a, async, &jam, place);
     return GCD_OK;
 }

@@ -529,7 +529,7 @@ static void where_many_calls_wait(void **state)
         bool is_found, is_again;
         size_t n;
         assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
-        assert_int_equal(gcd_async_find_jam(a, o, &found, &is_found, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, NULL, &found, &is_found, &err), GCD_OK);
         assert_int_equal(is_found, rows[i].found);
         if (rows[i].found) {
             const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
@@ -538,11 +538,85 @@ static void where_many_calls_wait(void **state)
             assert_string_equal(frames[found.waits_for].name, "TaskCompletionSource");
         }
         assert_int_equal(gcd_async_waits_new(g, NULL, &waits, &err), GCD_OK);
-        assert_int_equal(gcd_async_find_jam(waits, o, &again, &is_again, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(waits, o, NULL, &again, &is_again, &err), GCD_OK);
         assert_true(is_again == is_found && again.method == found.method &&
                     again.waits_for == found.waits_for && again.stacks == found.stacks);
         assert_true(gcd_async_totals(a).bytes > 0 && gcd_async_totals(waits).bytes == 0);
         gcd_async_free(waits);
+        gcd_origins_free(o);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
+#define SEMAPHORE "System.Threading.SemaphoreSlim"
+
+/* Calls of Shop.Rpc.Call: FIRST wait for the semaphore of the first gate, SECOND for that of the
+ * second one, OTHERS for a delay. */
+static struct gcd_graph *gates(uint32_t first, uint32_t second, uint32_t others, const char *holder)
+{
+    uint32_t n = first + second + others, at = 5;
+    struct async_object *objects = calloc(at + 3 * n, sizeof *objects);
+    objects[0] = (struct async_object){ "Shop.Kept", 3, { 1, 2, at } };
+    objects[1] = (struct async_object){ holder, 1, { 3 } };
+    objects[2] = (struct async_object){ "Shop.Gate", 1, { 4 } };
+    objects[3] = (struct async_object){ SEMAPHORE, first > 0, { at + 2 } };
+    objects[4] = (struct async_object){ SEMAPHORE, second > 0, { at + 2 + 3 * first } };
+    for (uint32_t i = 0; i < n; i++, at += 3) {
+        bool ends = i + 1 == first || i + 1 == first + second, delay = i >= first + second;
+        objects[at] = (struct async_object){ "Shop.Kept", i + 1 < n ? 2 : 1, { at + 1, at + 3 } };
+        objects[at + 1] = (struct async_object){ CALL, 2, { at + 1, at + 2 } };
+        objects[at + 2] =
+            delay
+                ? (struct async_object){ TASK "+DelayPromise", 1, { at + 1 } }
+                : (struct async_object){ SEMAPHORE "+TaskNode", ends ? 1 : 2, { at + 1, at + 5 } };
+    }
+    struct gcd_graph *g = async_graph(objects, at, 0);
+    free(objects);
+    return g;
+}
+
+/* Nearly all wait for one semaphore, which is told by who has it; and who could release it. */
+static void which_semaphore(void **state)
+{
+    (void)state;
+#define TEXT " calls wait in Shop.Rpc.Call for "
+#define WHAT "SemaphoreSlim.WaitAsync"
+#define NOBODY                                                                          \
+    " No other call of these methods is under way that could release it: an exception " \
+    "may have skipped a Release, which belongs into a finally."
+    static const struct {
+        uint32_t first, second, others;
+        const char *holder, *want;
+    } rows[] = {
+        { 12, 0, 0, "Shop.Gate", "12" TEXT WHAT " of Shop.Gate." NOBODY },
+        { 18, 2, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." NOBODY },
+        { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." NOBODY },
+        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, "Shop.Hall+<>c__DisplayClass0_0", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 1, "Shop.Gate",
+          "12" TEXT WHAT " of Shop.Gate. 1 other call of these methods may have to release it; it "
+          "waits for Task.Delay." },
+        { 12, 0, 3, "Shop.Gate",
+          "12" TEXT WHAT " of Shop.Gate. 3 other calls of these methods may have to release it; "
+          "most of them wait for Task.Delay." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, rows[i].holder);
+        struct gcd_async *a = find(g, NULL);
+        struct gcd_origins *o;
+        struct gcd_async_jam jam;
+        bool found;
+        char place[GCD_ASYNC_PLACE_BYTES], text[GCD_ASYNC_JAM_BYTES];
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, NULL, &jam, &found, &err), GCD_OK);
+        assert_true(found);
+        assert_int_equal(jam.others, rows[i].others);
+        struct gcd_async_jam_of of = { .graph = g, .origins = o };
+        assert_int_equal(gcd_async_jam_place(a, &jam, &of, place, sizeof place, &err), GCD_OK);
+        gcd_async_jam_text(a, &jam, place, text, sizeof text);
+        assert_string_equal(text, rows[i].want);
         gcd_origins_free(o);
         gcd_async_free(a);
         gcd_graph_free(g);
@@ -958,6 +1032,7 @@ int main(void)
         cmocka_unit_test(odd_names),
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),
+        cmocka_unit_test(which_semaphore),
         cmocka_unit_test(since_when_it_waits),
         cmocka_unit_test(totals),
         cmocka_unit_test(a_million_in_one_list),

@@ -68,6 +68,52 @@ static void a_scope_in_a_field(void **state)
     }
 }
 
+/* A semaphore limits what runs at once: while other calls are under way that is healthy. */
+static void calls_behind_a_semaphore(void **state)
+{
+    (void)state;
+    static const char call[] = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+"
+                               "AsyncStateMachineBox`1[System.Int32,Shop.Renderer+<Render>d__2]";
+    for (unsigned others = 0; others < 2; others++) {
+        struct pile *p = pile_new();
+        uint32_t renderer = node(p, "Shop.Renderer", 24),
+                 semaphore = child(p, renderer, "System.Threading.SemaphoreSlim", 48);
+        static_root(p, renderer, "s_renderer");
+        for (unsigned i = 0; i < 20; i++)
+            child(p, child(p, semaphore, "System.Threading.SemaphoreSlim+TaskNode", 72), call,
+                  5000);
+        if (others > 0)
+            static_root(p, node(p, call, 24), "s_other");
+        for (size_t i = 0; i < p->type_count; i++)
+            p->types[i].raw_name = p->types[i].name;
+        struct gcd_summary s = { .types = p->types,
+                                 .type_count = (uint32_t)p->type_count,
+                                 .command_line = "",
+                                 .process_name = "" };
+        struct gcd_names *names;
+        struct answer a;
+        struct gcd_error err = GCD_ERROR_INIT;
+        assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+        assert_int_equal(
+            ask_how(p,
+                    &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names },
+                    &a, &err),
+            GCD_OK);
+        assert_int_equal(first(a)->node, semaphore);
+        assert_non_null(strstr(first(a)->sentence, "all calls of Renderer.Render"));
+        assert_int_equal(first(a)->size_only, others > 0);
+        assert_string_equal(first(a)->advice,
+                            others > 0
+                                ? "These calls wait for its Release, which others have to call: "
+                                  "gcdumpc async shows what those do."
+                                : "These calls wait for its Release, and no other call of the same "
+                                  "methods is under way. Look in Renderer for a way past Release, "
+                                  "such as an exception: it belongs into a finally.");
+        gcd_names_free(names);
+        forget(a);
+    }
+}
+
 /* A singleton that a worker reaches through the root scope, and one in a scope. */
 static void singletons(void **state)
 {
@@ -483,6 +529,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_in_a_headline),
         cmocka_unit_test(a_scope_in_a_field),
+        cmocka_unit_test(calls_behind_a_semaphore),
         cmocka_unit_test(singletons),
         cmocka_unit_test(what_is_registered),
         cmocka_unit_test(what_a_call_holds),

@@ -3,7 +3,7 @@ set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session 
 set(GCDUMPC_SMALL_FILES
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills
-    analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
+    analyze/async/async_jam analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers
     analyze/collections/collection_count analyze/collections/collection_keys
     analyze/collections/collection_names analyze/collections/collections

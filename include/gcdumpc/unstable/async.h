@@ -34,6 +34,8 @@
 #include <gcdumpc/status.h>
 
 struct gcd_async;
+struct gcd_fields;
+struct gcd_names;
 struct gcd_origins;
 
 /* No frame; no type. */
@@ -145,19 +147,46 @@ struct gcd_async_jam {
     uint32_t method;    /* the frame of the innermost method of the program */
     uint32_t waits_for; /* the innermost frame */
     uint64_t stacks, old_stacks;
+    /* other stacks with a method of the program that is in these: who could end the wait; saturates
+     */
+    uint64_t others;
+    uint32_t others_wait_for; /* the innermost frame of most of them; GCD_FRAME_NONE = of none */
 };
-/* False: fewer than GCD_ASYNC_JAM stacks wait in each.  GCD_E_NOMEM. */
+/* False: fewer than GCD_ASYNC_JAM stacks wait in each.  ALLOC may be NULL.  GCD_E_NOMEM. */
 #define GCD_ASYNC_JAM 10u
 GCD_MUST_CHECK gcd_status gcd_async_find_jam(const struct gcd_async *a,
                                              const struct gcd_origins *origins,
+                                             const struct gcd_alloc *alloc,
                                              struct gcd_async_jam *ret, bool *ret_found,
                                              struct gcd_error *err);
 
-/* "39 calls wait in Gate.EnterAsync for SemaphoreSlim.WaitAsync, all since ...": a sentence for
- * people, cut if it does not fit into CAP bytes with its NUL. */
-void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam, char *ret,
-                        size_t cap);
-#define GCD_ASYNC_JAM_BYTES 1200
+/* What the names in the place of a jam come from. */
+struct gcd_async_jam_of {
+    struct gcd_context context;
+    const struct gcd_graph *graph;   /* that of the operations */
+    const struct gcd_fields *fields; /* may be NULL */
+    const struct gcd_names *names;   /* may be NULL */
+    const struct gcd_origins *origins;
+};
+/*
+ * The field or static variable of the program with the SemaphoreSlim that nearly all calls of JAM
+ * wait for, in RET[CAP]: "Shop.Renderer._gate", cut if it does not fit; "": not one, or it is not
+ * known.  .NET 8 to 11: those who wait are in a list that begins and ends in the semaphore.  One
+ * pass over the objects, one over those of the program; a bit per node.  GCD_E_NOMEM,
+ * GCD_E_CANCELED.
+ */
+GCD_MUST_CHECK gcd_status gcd_async_jam_place(const struct gcd_async *a,
+                                              const struct gcd_async_jam *jam,
+                                              const struct gcd_async_jam_of *of, char *ret,
+                                              size_t cap, struct gcd_error *err);
+#define GCD_ASYNC_PLACE_BYTES 460
+
+/* "39 calls wait in Gate.EnterAsync for SemaphoreSlim.WaitAsync of Gate._slots, all since ...", and
+ * for a semaphore who could release it: sentences for people, cut if they do not fit into CAP bytes
+ * with their NUL.  PLACE: gcd_async_jam_place. */
+void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam,
+                        const char *place, char *ret, size_t cap);
+#define GCD_ASYNC_JAM_BYTES 1900
 
 /* Completed operations by method, the most frequent first.  [*RET_N] */
 const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a, size_t *ret_n);

@@ -2,8 +2,6 @@
 
 #include <gcdumpc/unstable/text/plural.h>
 
-#include <gcdumpc/unstable/origins.h>
-
 #include "analyze/async/async.h"
 
 #include <string.h>
@@ -179,54 +177,4 @@ const struct gcd_async_completed *gcd_async_completed(const struct gcd_async *a,
 {
     *ret_n = a->completed_count;
     return a->completed;
-}
-
-/* ---- where many wait ---- */
-
-/* Does a program that waits so hang, if it waits in many places at once? */
-static bool must_end(enum gcd_async_kind kind)
-{
-    return kind == GCD_ASYNC_SEMAPHORE || kind == GCD_ASYNC_TASK_SOURCE ||
-           kind == GCD_ASYNC_THREAD || kind == GCD_ASYNC_CHANNEL_WRITER || kind == GCD_ASYNC_CIRCLE;
-}
-
-gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origins *origins,
-                              struct gcd_async_jam *ret, bool *ret_found, struct gcd_error *err)
-{
-    size_t n;
-    const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
-    struct gcd_async_jam *jams = gcd_mem_new_array(&a->alloc, n + 1, sizeof *jams);
-    if (jams == NULL)
-        return gcd_fail_nomem(err, "finding where operations wait");
-    *ret = (struct gcd_async_jam){ GCD_FRAME_NONE, GCD_FRAME_NONE, 0, 0 };
-    for (uint32_t i = 0; i < n; i++) { /* a frame comes after the one that it waits for */
-        const struct gcd_async_frame *f = &frames[i];
-        bool own = (f->kind == GCD_ASYNC_METHOD || f->kind == GCD_ASYNC_RUNTIME_METHOD) &&
-                   f->type != GCD_FRAME_NONE && gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
-        jams[i] = f->parent != GCD_FRAME_NONE ? jams[f->parent]
-                                              : (struct gcd_async_jam){ GCD_FRAME_NONE, i, 0, 0 };
-        jams[i].stacks = jams[i].old_stacks = 0;
-        if (jams[i].method == GCD_FRAME_NONE && own)
-            jams[i].method = i;
-        if (jams[i].method == GCD_FRAME_NONE || !must_end(frames[jams[i].waits_for].kind))
-            continue;
-        struct gcd_async_jam *sum = &jams[jams[i].method];
-        gcd_add_saturating(&sum->stacks, f->stacks);
-        gcd_add_saturating(&sum->old_stacks, f->old_stacks);
-        if (sum->stacks > ret->stacks)
-            *ret = *sum;
-    }
-    gcd_mem_free(&a->alloc, jams, (n + 1) * sizeof *jams);
-    *ret_found = ret->stacks >= GCD_ASYNC_JAM;
-    return GCD_OK;
-}
-
-void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam, char *ret,
-                        size_t cap)
-{
-    size_t n;
-    const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
-    (void)snprintf(ret, cap, "%s calls wait in %.500s for %.500s%s.", GCD_DIGITS(jam->stacks),
-                   frames[jam->method].name, frames[jam->waits_for].name,
-                   jam->old_stacks == jam->stacks ? ", all since before the last collection" : "");
 }

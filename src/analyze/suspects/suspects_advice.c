@@ -559,6 +559,41 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     suspects_put(s, " to those before it and never lets go of the old ones.");
 }
 
+/* A semaphore keeps the calls that wait for it. */
+static bool is_waited_for(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->held_count > 0 && suspects_is_call(s, suspects_part_type(s, p)) &&
+           strcmp(gcd_graph_summary(s->w->g)->types[p->type].name,
+                  "System.Threading.SemaphoreSlim") == 0;
+}
+
+/*
+ * A limit on what runs at once is healthy while some calls are past it.  Is there no other call of
+ * the methods that wait?  Then none is left that could call Release.
+ */
+static bool is_jammed(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    for (size_t i = 0; i < p->own_count; i++)
+        if (suspects_is_call(s, p->own[i].type) &&
+            gcd_graph_summary(s->w->g)->types[p->own[i].type].objects > p->own[i].objects)
+            return false;
+    return true;
+}
+
+static void advise_waited_for(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (!is_jammed(s, p)) {
+        suspects_put(s, "These calls wait for its Release, which others have to call: gcdumpc "
+                        "async shows what those do.");
+        s->size_only = true;
+        return;
+    }
+    suspects_put(s, "These calls wait for its Release, and no other call of the same methods is "
+                    "under way. ");
+    put_look_for(s, p, true);
+    suspects_put(s, "a way past Release, such as an exception: it belongs into a finally.");
+}
+
 /* What a cache of the program keeps in a linked list, and no longer finds. */
 static void advise_lost(struct suspect_words *s, const struct suspect *x)
 {
@@ -609,6 +644,8 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
                         "used last. If it is too large, lower its limit. A second dump shows "
                         "whether it still grows.");
         s->by_design = true;
+    } else if (is_waited_for(s, p)) {
+        advise_waited_for(s, p);
     } else if (p->shallow_bytes >= p->bytes / 2) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");
         s->size_only = true;

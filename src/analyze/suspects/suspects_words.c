@@ -328,7 +328,12 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p)
         }
     } else if (objects > 1) {
         suspects_put(s, most->objects == objects ? ", all " : ", mostly ");
-        suspects_put_type(s, type);
+        if (suspects_is_call(s, type)) {
+            suspects_put(s, "calls of ");
+            suspects_put_where(s, type);
+        } else {
+            suspects_put_type(s, type);
+        }
         if (most->objects != objects) {
             suspects_put(s, " (");
             suspects_put_number(s, most->objects);

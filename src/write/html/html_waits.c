@@ -137,11 +137,18 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
     if (gcd_async_totals(h->async).operations == 0)
         return GCD_OK;
     struct gcd_async_jam jam;
-    char sentence[GCD_ASYNC_JAM_BYTES];
+    char sentence[GCD_ASYNC_JAM_BYTES], place[GCD_ASYNC_PLACE_BYTES];
     bool found;
-    GCD_TRY(gcd_async_find_jam(h->async, h->origins, &jam, &found, err));
-    if (found)
-        gcd_async_jam_text(h->async, &jam, sentence, sizeof sentence);
+    GCD_TRY(gcd_async_find_jam(h->async, h->origins, &h->alloc, &jam, &found, err));
+    if (found) {
+        const struct gcd_async_jam_of of = { .context = html_quietly(h),
+                                             .graph = h->g,
+                                             .fields = h->fields,
+                                             .names = h->options->names,
+                                             .origins = h->origins };
+        GCD_TRY(gcd_async_jam_place(h->async, &jam, &of, place, sizeof place, err));
+        gcd_async_jam_text(h->async, &jam, place, sentence, sizeof sentence);
+    }
     gcd_idmap_init(&n.numbers, n.alloc);
     gcd_idmap_init(&n.names, n.alloc);
     n.used = gcd_mem_new_uncleared(n.alloc, FRAMES, sizeof *n.used);

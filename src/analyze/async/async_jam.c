@@ -1,0 +1,307 @@
+/* Where many calls of the program wait at once, and for what: see gcdumpc/unstable/async.h. */
+#include <gcdumpc/unstable/async.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/graph/graph_types.h>
+#include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "analyze/async/async.h"
+#include "base/context.h"
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+#include "base/text.h"
+
+#define CHECK_EVERY UINT32_C(65536)
+#define DOING       "finding where calls wait"
+#define SEMAPHORE   "System.Threading.SemaphoreSlim"
+/* of what put_others writes */
+#define OTHERS_BYTES 480u
+
+/* ---- the method ---- */
+
+/* Does a program that waits so hang, if it waits in many places at once? */
+static bool must_end(enum gcd_async_kind kind)
+{
+    return kind == GCD_ASYNC_SEMAPHORE || kind == GCD_ASYNC_TASK_SOURCE ||
+           kind == GCD_ASYNC_THREAD || kind == GCD_ASYNC_CHANNEL_WRITER || kind == GCD_ASYNC_CIRCLE;
+}
+
+static bool is_own(const struct gcd_async_frame *f, const struct gcd_origins *origins)
+{
+    return (f->kind == GCD_ASYNC_METHOD || f->kind == GCD_ASYNC_RUNTIME_METHOD) &&
+           f->type != GCD_FRAME_NONE && gcd_origins_get(origins, f->type) == GCD_ORIGIN_OWN;
+}
+
+/* What is known of a frame. */
+struct place {
+    /* the innermost frame of the program in its stack, and of all; METHOD also has the sums */
+    struct gcd_async_jam jam;
+    uint64_t others; /* of an innermost frame: other calls that wait for it */
+    bool other;      /* a method of the jam called it, or is it */
+};
+
+static void find_method(const struct gcd_async_frame *frames, size_t n,
+                        const struct gcd_origins *origins, struct place *places,
+                        struct gcd_async_jam *ret)
+{
+    for (uint32_t i = 0; i < n; i++) { /* a frame comes after the one that it waits for */
+        const struct gcd_async_frame *f = &frames[i];
+        struct gcd_async_jam *jam = &places[i].jam;
+        *jam = (struct gcd_async_jam){ .method = GCD_FRAME_NONE, .waits_for = i };
+        if (f->parent != GCD_FRAME_NONE) {
+            jam->method = places[f->parent].jam.method;
+            jam->waits_for = places[f->parent].jam.waits_for;
+        }
+        if (jam->method == GCD_FRAME_NONE && is_own(f, origins))
+            jam->method = i;
+        if (jam->method == GCD_FRAME_NONE || !must_end(frames[jam->waits_for].kind))
+            continue;
+        struct gcd_async_jam *sum = &places[jam->method].jam;
+        gcd_add_saturating(&sum->stacks, f->stacks);
+        gcd_add_saturating(&sum->old_stacks, f->old_stacks);
+        if (sum->stacks > ret->stacks)
+            *ret = *sum;
+    }
+}
+
+/*
+ * Who could end the wait: other calls of the methods in which they wait, which wait for something
+ * else, or run.  Frames of equal names have the same text (async_label), so its address tells them.
+ */
+static bool find_others(const struct gcd_async_frame *frames, size_t n,
+                        const struct gcd_origins *origins, struct place *places,
+                        struct gcd_idmap *names, struct gcd_async_jam *ret)
+{
+    for (uint32_t i = ret->method; i < n; i++)
+        if (places[i].jam.method == ret->method && is_own(&frames[i], origins) &&
+            !gcd_idmap_put(names, (uintptr_t)frames[i].name, 1))
+            return false;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct gcd_async_frame *f = &frames[i];
+        struct place *p = &places[i], *inner = &places[p->jam.waits_for];
+        p->other =
+            (f->parent != GCD_FRAME_NONE && places[f->parent].other) ||
+            (is_own(f, origins) && gcd_idmap_get(names, (uintptr_t)f->name) != GCD_IDMAP_NONE);
+        if (!p->other || p->jam.waits_for == ret->waits_for)
+            continue;
+        gcd_add_saturating(&ret->others, f->stacks);
+        gcd_add_saturating(&inner->others, f->stacks);
+        if (ret->others_wait_for == GCD_FRAME_NONE ||
+            inner->others > places[ret->others_wait_for].others)
+            ret->others_wait_for = p->jam.waits_for;
+    }
+    return true;
+}
+
+gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origins *origins,
+                              const struct gcd_alloc *alloc, struct gcd_async_jam *ret,
+                              bool *ret_found, struct gcd_error *err)
+{
+    size_t n;
+    const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
+    const struct gcd_alloc with = gcd_alloc_or_default(alloc);
+    struct place *places = gcd_mem_new_array(&with, n + 1, sizeof *places);
+    struct gcd_idmap names;
+    if (places == NULL)
+        return gcd_fail_nomem(err, DOING);
+    *ret = (struct gcd_async_jam){ .method = GCD_FRAME_NONE,
+                                   .waits_for = GCD_FRAME_NONE,
+                                   .others_wait_for = GCD_FRAME_NONE };
+    gcd_idmap_init(&names, &with);
+    find_method(frames, n, origins, places, ret);
+    ret->others_wait_for = GCD_FRAME_NONE;
+    *ret_found = ret->stacks >= GCD_ASYNC_JAM;
+    bool ok = !*ret_found || find_others(frames, n, origins, places, &names, ret);
+    gcd_idmap_done(&names);
+    gcd_mem_free(&with, places, (n + 1) * sizeof *places);
+    return ok ? GCD_OK : gcd_fail_nomem(err, DOING);
+}
+
+/* ---- the semaphore ---- */
+
+struct gates {
+    const struct gcd_graph *g;
+    struct gcd_graph_types type_of;
+    const gcd_cancel_flag *cancel;
+    uint32_t semaphore, waiter; /* types; GCD_TYPE_NONE = there is none */
+    uint64_t *seen;             /* one bit per node: this waiter is counted */
+    uint32_t *todo;             /* [waiters] */
+    size_t waiters;
+};
+
+static bool find_types(struct gates *w)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    w->semaphore = w->waiter = GCD_TYPE_NONE;
+    for (uint32_t i = 0; i < summary->type_count; i++) {
+        const char *name = summary->types[i].name;
+        if (strcmp(name, SEMAPHORE) == 0)
+            w->semaphore = i;
+        else if (strcmp(name, SEMAPHORE "+TaskNode") == 0)
+            w->waiter = i;
+    }
+    return w->semaphore != GCD_TYPE_NONE && w->waiter != GCD_TYPE_NONE;
+}
+
+/* How many wait in the queue of the semaphore NODE, whose waiters refer to each other. */
+static uint64_t waiting(struct gates *w, uint32_t node)
+{
+    uint64_t count = 0;
+    size_t depth = 0;
+    for (uint32_t at = node;; at = w->todo[--depth]) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, at, &n);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t bit = UINT64_C(1) << edges[i] % 64;
+            if (gcd_graph_type_at(&w->type_of, edges[i]) != w->waiter ||
+                (w->seen[edges[i] / 64] & bit) != 0)
+                continue;
+            w->seen[edges[i] / 64] |= bit;
+            w->todo[depth++] = edges[i];
+            count++;
+        }
+        if (depth == 0)
+            return count;
+    }
+}
+
+/* *RET: the semaphore that nearly all of the JAM wait for; GCD_NODE_NONE: there is none. */
+static gcd_status find_gate(struct gates *w, const struct gcd_async_jam *jam, uint32_t *ret,
+                            struct gcd_error *err)
+{
+    uint32_t nodes = gcd_graph_node_count(w->g);
+    uint64_t most = 0;
+    *ret = GCD_NODE_NONE;
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(w->cancel, err));
+        uint64_t n = gcd_graph_type_at(&w->type_of, i) == w->semaphore ? waiting(w, i) : 0;
+        if (n <= most)
+            continue;
+        most = n;
+        *ret = i;
+    }
+    if (most < jam->stacks - jam->stacks / 10)
+        *ret = GCD_NODE_NONE;
+    return GCD_OK;
+}
+
+/* A class that compilers make has the variables of a method. */
+static bool is_compilers(const struct gcd_graph *g, uint32_t type)
+{
+    return strchr(gcd_graph_summary(g)->types[type].name, '<') != NULL;
+}
+
+/* The static variable, or the field of an object of the program, that refers to NODE. */
+static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_of *of,
+                             uint32_t node, char *ret, size_t cap, struct gcd_error *err)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        if (r->node != node || !gcd_static_is_own(w->g, of->origins, r))
+            continue;
+        struct gcd_static_words words = gcd_static_words(w->g, of->names, r);
+        (void)snprintf(ret, cap, "%s%s%s", words.label[0], words.label[1], words.label[2]);
+        return GCD_OK;
+    }
+    uint32_t nodes = gcd_graph_node_count(w->g);
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(w->cancel, err));
+        uint32_t type = gcd_graph_type_at(&w->type_of, i);
+        if (gcd_origins_get(of->origins, type) != GCD_ORIGIN_OWN || is_compilers(w->g, type))
+            continue;
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, i, &n);
+        for (size_t k = 0; k < n; k++) {
+            if (edges[k] != node)
+                continue;
+            struct gcd_field f =
+                of->fields != NULL ? gcd_fields_get(of->fields, i, k) : GCD_FIELD_UNKNOWN;
+            const char *field = f.name != NULL && f.other == NULL ? f.name : "";
+            (void)snprintf(ret, cap, "%.300s%s%.150s",
+                           of->names != NULL ? gcd_names_plain(of->names, type)
+                                             : summary->types[type].name,
+                           field[0] != '\0' ? "." : "", field);
+            return GCD_OK;
+        }
+    }
+    return GCD_OK;
+}
+
+static gcd_status put_place(struct gates *w, const struct gcd_async_jam *jam,
+                            const struct gcd_async_jam_of *of, char *ret, size_t cap,
+                            struct gcd_error *err)
+{
+    uint32_t gate;
+    if (w->seen == NULL || w->todo == NULL)
+        return gcd_fail_nomem(err, DOING);
+    GCD_TRY(find_gate(w, jam, &gate, err));
+    return gate != GCD_NODE_NONE ? put_holder(w, of, gate, ret, cap, err) : GCD_OK;
+}
+
+gcd_status gcd_async_jam_place(const struct gcd_async *a, const struct gcd_async_jam *jam,
+                               const struct gcd_async_jam_of *of, char *ret, size_t cap,
+                               struct gcd_error *err)
+{
+    size_t n;
+    struct gates w = { .g = of->graph, .cancel = of->context.cancel };
+    const struct gcd_alloc alloc = gcd_alloc_or_default(of->context.alloc);
+    ret[0] = '\0';
+    if (gcd_async_frames(a, &n)[jam->waits_for].kind != GCD_ASYNC_SEMAPHORE || !find_types(&w))
+        return GCD_OK;
+    w.type_of = gcd_graph_types(of->graph);
+    uint32_t nodes = gcd_graph_node_count(of->graph);
+    for (uint32_t i = 0; i < nodes; i++)
+        w.waiters += gcd_graph_type_at(&w.type_of, i) == w.waiter;
+    size_t words = nodes / 64 + 1;
+    w.seen = gcd_mem_new_array(&alloc, words, sizeof *w.seen);
+    w.todo = gcd_mem_new_uncleared(&alloc, w.waiters + 1, sizeof *w.todo);
+    gcd_status st = put_place(&w, jam, of, ret, cap, err);
+    gcd_mem_free(&alloc, w.todo, (w.waiters + 1) * sizeof *w.todo);
+    gcd_mem_free(&alloc, w.seen, words * sizeof *w.seen);
+    return st;
+}
+
+/* ---- the sentence ---- */
+
+/* Who could release the semaphore, in BUF[CAP]. */
+static void put_others(const struct gcd_async_frame *frames, const struct gcd_async_jam *jam,
+                       char *buf, size_t cap)
+{
+    if (jam->others == 0) {
+        (void)snprintf(buf, cap,
+                       " No other call of these methods is under way that could release it: an "
+                       "exception may have skipped a Release, which belongs into a finally.");
+        return;
+    }
+    const struct gcd_async_frame *what = &frames[jam->others_wait_for];
+    bool waits = what->kind >= GCD_ASYNC_DELAY && what->kind <= GCD_ASYNC_OTHER;
+    (void)snprintf(
+        buf, cap, " %s other call%s of these methods may have to release it%s%.300s.",
+        GCD_DIGITS(jam->others), gcd_plural(jam->others),
+        !waits ? "" : gcd_by_number(jam->others, "; it waits for ", "; most of them wait for "),
+        waits ? what->name : "");
+}
+
+void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam,
+                        const char *place, char *ret, size_t cap)
+{
+    size_t n;
+    const struct gcd_async_frame *frames = gcd_async_frames(a, &n), *what = &frames[jam->waits_for];
+    char others[OTHERS_BYTES] = "";
+    if (what->kind == GCD_ASYNC_SEMAPHORE)
+        put_others(frames, jam, others, sizeof others);
+    (void)snprintf(
+        ret, cap, "%s calls wait in %.500s for %.300s%s%.460s%s.%s", GCD_DIGITS(jam->stacks),
+        frames[jam->method].name, what->name, place[0] != '\0' ? " of " : "", place,
+        jam->old_stacks == jam->stacks ? ", all since before the last collection" : "", others);
+}
