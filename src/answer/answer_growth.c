@@ -217,6 +217,25 @@ static bool is_as_many(const struct growth *g)
            (g->counted ? g->objects[1] <= g->objects[0] : g->heap[1] <= g->heap[0]);
 }
 
+/* What several versions of an immutable collection share none of them holds alone: that another
+ * one lets go of it is no growth. */
+static void correct_versions(const struct answer_older *o, const struct gcd_session *newer,
+                             const struct gcd_suspect *s, struct growth *g)
+{
+    const struct gcd_names *names = gcd_session_names(newer);
+    struct answer_version_counts n = { .objects = { g->objects[0], g->objects[1] },
+                                       .bytes = g->grown };
+    if (g->type == GCD_TYPE_NONE || !g->counted || s->owner == GCD_TYPE_NONE)
+        return;
+    bool same = answer_versions_correct(o->versions, gcd_names_plain(names, s->owner),
+                                        gcd_names_plain(names, g->type), &n);
+    if (!n.few)
+        return;
+    memcpy(g->objects, n.objects, sizeof g->objects);
+    g->grown = same ? 0 : n.bytes;
+    g->same_elements = is_as_many(g);
+}
+
 static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
                                  const struct gcd_origins *origins, const struct gcd_suspect *s)
 {
@@ -245,6 +264,7 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
     g.grown = least(g.grown, new_bytes(o, newer, s));
     if (g.known)
         g.grown = without_moved(before, s, g.grown);
+    correct_versions(o, newer, s, &g);
     uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
     /* elsewhere may be a little less than before */
     g.share = all == 0 || g.grown > all + all / 10 ? 0 : (double)least(g.grown, all) / (double)all;
@@ -358,6 +378,9 @@ static void find_limited(struct answer_older *o, const struct gcd_session *newer
 {
     const struct gcd_names *names = gcd_session_names(newer);
     char text[ANSWER_COME_BYTES];
+    if (o->is_shared)
+        (void)answer_versions_text(&o->come, answer_type_row(o->types, o->come.element),
+                                   o->limited);
     for (size_t i = 0; i < o->growth_count; i++) {
         struct growth *g = &o->growths[i];
         const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
@@ -413,6 +436,20 @@ static gcd_status say(struct answer_older *o, const struct gcd_session *newer, c
                : gcd_fail_nomem(err, "comparing suspects");
 }
 
+/* Paths lead to an element of several versions of an immutable collection through one of them. */
+static void correct_come(struct answer_older *o)
+{
+    struct answer_come *c = &o->come;
+    struct answer_version_counts n = { .objects = { c->objects[0], c->objects[1] },
+                                       .bytes = c->bytes };
+    o->is_shared = answer_versions_correct(o->versions, c->owner, c->element, &n);
+    memcpy(c->objects, n.objects, sizeof c->objects);
+    if (!o->is_shared && n.bytes < c->bytes) {
+        c->share *= (double)n.bytes / (double)c->bytes;
+        c->bytes = n.bytes;
+    }
+}
+
 static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
                               const struct gcd_tree_diff *paths, struct gcd_error *err)
 {
@@ -425,6 +462,7 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
         return GCD_OK;
     GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
     o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come, newer);
+    correct_come(o);
     GCD_TRY(say(o, newer, o->come.owner, &o->come.owner_said, err));
     return say(o, newer, o->come.element, &o->come.element_said, err);
 }
@@ -445,6 +483,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
         const struct gcd_diff_sum *sums = gcd_diff_row(o->types, i)->sums;
         gcd_add_saturating(&o->come_bytes, more(sums[0].bytes, sums[1].bytes));
     }
+    GCD_TRY(answer_versions_count(newer, &o->alloc, &o->versions[1], err));
     GCD_TRY(match_paths(o, newer, paths, err));
     o->growths = gcd_mem_new_array(&o->alloc, n, sizeof *o->growths);
     o->order = gcd_mem_new_array(&o->alloc, n, sizeof *o->order);

@@ -25,8 +25,10 @@ void answer_older_free(struct answer_older *o)
     gcd_mem_free(&alloc, o->order, o->growth_count * sizeof *o->order);
     gcd_diff_free(o->types);
     gcd_tree_diff_free(o->paths);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         gcd_textpool_done(&o->fills[i].text);
+        answer_versions_done(&o->versions[i]);
+    }
     gcd_mem_free(&alloc, o, sizeof *o);
 }
 
@@ -175,6 +177,7 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
     GCD_TRY(gcd_diff_new(&o->alloc, &o->types, err));
     GCD_TRY(answer_older_add_types(o, older, err));
     GCD_TRY(answer_fills_count(older, &o->alloc, &o->fills[0], err));
+    GCD_TRY(answer_versions_count(older, &o->alloc, &o->versions[0], err));
     if (paths)
         GCD_TRY(gcd_tree_diff_new(&o->alloc, &o->paths, err));
     GCD_TRY(answer_older_add_paths(o, older, err));

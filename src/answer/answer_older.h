@@ -49,9 +49,11 @@ struct answer_older {
     struct gcd_textpool texts;            /* of the places */
     uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
-    struct gcd_tree_diff *paths;      /* NULL = not compared here */
-    struct answer_come come;          /* OWNER NULL = there is no such answer */
-    struct answer_fills fills[2];     /* of the older and the newer heap */
+    struct gcd_tree_diff *paths;  /* NULL = not compared here */
+    struct answer_come come;      /* OWNER NULL = there is no such answer */
+    struct answer_fills fills[2]; /* of the older and the newer heap */
+    struct answer_versions versions[2];
+    bool is_shared; /* what has come is in other versions of its collection, which has not grown */
     struct answer_limit limit;        /* of what has come */
     const struct gcd_suspect *design; /* the note that has what has come, without a known limit */
     char limited[ANSWER_COME_BYTES]; /* what is said of a single owner with a limit; "" = nothing */

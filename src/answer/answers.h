@@ -325,6 +325,40 @@ struct answer_limit answer_fills_limit(const struct answer_fills *before,
                                        const struct answer_fills *now,
                                        const struct answer_come *come, struct gcd_session *newer);
 
+/* ---- answer_versions.c: immutable collections that share elements ---- */
+
+/* Elements, or parts, of one type in the immutable collections that objects of OWNER, a class of
+ * the program, or a static variable refer to; with names as in answer_come. */
+struct answer_version {
+    const char *owner, *element;
+    uint64_t versions, most, sum; /* those with any, the largest of them, and of all together */
+    uint64_t last, now;           /* while it is counted */
+};
+struct answer_versions {
+    struct answer_version *items;
+    size_t count, room;
+    struct gcd_textpool text;
+};
+/* RET: empty; answer_versions_done in any case.  Time: linear.  Memory during the call: a bit per
+ * object, and 4 bytes per part of the largest collection. */
+gcd_status answer_versions_count(struct gcd_session *s, const struct gcd_alloc *alloc,
+                                 struct answer_versions *ret, struct gcd_error *err);
+void answer_versions_done(struct answer_versions *v);
+/* Elements that seem to be in a collection in the older and the newer dump, and to have come with
+ * so many BYTES. */
+struct answer_version_counts {
+    uint64_t objects[2], bytes;
+    bool known; /* it is such a collection */
+    bool few;   /* some of them seemed not to be in it, because other versions have them, too */
+};
+/* Makes them those of the largest collection.  True: the collections have not grown, or by less
+ * than half of these bytes; then the rest is in other versions. */
+bool answer_versions_correct(const struct answer_versions versions[2], const char *owner,
+                             const char *element, struct answer_version_counts *to);
+/* Then that is said; ALL: the row of the elements' type. */
+const char *answer_versions_text(const struct answer_come *come, const struct gcd_diff_row *all,
+                                 char ret[ANSWER_COME_BYTES]);
+
 /* ---- answer_growth.c: how suspects have grown ---- */
 
 /* Thresholds for suspects of both dumps: of a heap that a leak has yet to fill it is a small part.

@@ -77,6 +77,21 @@ def catalogue(articles, found, each=500, texts=0):
     return heap(objects, [("store", "s_store"), ("session", "s_session"), ("texts", "s_texts")])[0]
 
 
+def versions(collection, part, shared, now=1000, n=1000):
+    """An immutable collection of N documents, and the one that replaced it, of NOW; they share the parts of so many."""
+    objects = {"was": ("Lsp.Solution", 24, ["from"]), "is": ("Lsp.Solution", 24, ["to"])}
+    for name, count in (("from", n), ("to", now)):
+        ids = [f"{name}{i}" if name == "from" or i < now - shared else f"from{i - now + n}" for i in range(count)]
+        if collection == part:
+            objects["was" if name == "from" else "is"][2][0] = ids[0]
+        else:
+            objects[name] = (collection, 40, ids[:1])
+        for i, at in enumerate(ids):
+            objects.setdefault(at, (part, 56, [f"doc.{at}", *ids[i + 1:i + 2]]))
+            objects.setdefault(f"doc.{at}", ("Lsp.Document", 500, []))
+    return heap(objects, [("was", "s_was"), ("is", "s_is")])[0]
+
+
 class Leaks(CliTest):
     def json(self, *words, code=0):
         got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
@@ -228,6 +243,26 @@ class Leaks(CliTest):
             self.assertNotIn("fill up to", text)
             self.assertEqual("1,000 of 1,000 Account have 8 each: if that is their limit, nothing is wrong." in text, same, text)
             self.assertTrue(got["growth"] or got["suspects"], text)
+
+    def test_versions_of_a_collection(self):
+        """An element that two versions share is on one path; a collection that has as many as before has not grown."""
+        tree = "System.Collections.Immutable.ImmutableSortedDictionary`2"
+        for collection, part in ((f"{tree}[System.String,Lsp.Document]", f"{tree}+Node[System.String,Lsp.Document]"),
+                                 ("Microsoft.FSharp.Collections.FSharpMap`2[System.String,Lsp.Document]",
+                                  "Microsoft.FSharp.Collections.MapTreeNode`2[System.String,Lsp.Document]"),
+                                 ("Microsoft.FSharp.Collections.FSharpList`1[Lsp.Document]", "Microsoft.FSharp.Collections.FSharpList`1[Lsp.Document]")):
+            text, got = self.grown(versions(collection, part, 900), versions(collection, part, 0))
+            self.assertEqual((got["suspects"], got["growth"]), ([], None), text)
+            self.assertTrue(text.startswith("No suspect has grown between the two dumps. Solution has 1,000 Document, as before. In the heap are "
+                                            "1,100 -> 2,000 of them, +488.7 KiB, in other versions of that immutable collection, too, which share "
+                                            "with it what has not changed. "), text)
+            # one that has grown has as many as it holds
+            text, got = self.grown(versions(collection, part, 900), versions(collection, part, 0, 3000))
+            self.assertEqual(len(got["suspects"]), 1, text)
+            self.assertRegex(got["suspects"][0]["grown"], r"^Solution: 1,000 -> 3,000 (Document|\S+<.*>), \+1\.1 MiB, 69 % of the growth$")
+        # what is a list of the program's own tells by its paths
+        text, got = self.grown(versions("Lsp.Docs", "Lsp.Docs", 900), versions("Lsp.Docs", "Lsp.Docs", 0))
+        self.assertNotIn("versions", text)
 
     def test_growth_in_an_array_of_one_length(self):
         """A ring that has become full gets no more; one with room left, or a longer array, may."""
