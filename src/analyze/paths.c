@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/graph/graph_memory.h>
+#include <gcdumpc/unstable/paths_around.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/dominators.h"
@@ -34,6 +35,10 @@ struct search {
     uint32_t *queue; /* [inner] */
     /* number of inner nodes; number of those that have entered the queue */
     uint32_t inner, waiting;
+    /* nodes of these types enter the queue only when it is empty; NULL = of none */
+    const uint8_t *last_types;
+    uint32_t *last; /* [inner] */
+    uint32_t last_count;
 };
 
 /* Branch-free for leaves, because the branch would be unpredictable. */
@@ -44,6 +49,11 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
         return;
     p->parent[node] = parent;
     p->order[p->reachable++] = node;
+    if (s->last_types != NULL && s->last_types[gcd_graph_node_type(p->live.g, node)] != 0) {
+        s->last[s->last_count] = node;
+        s->last_count += bits_get(s->is_inner, node);
+        return;
+    }
     s->queue[s->waiting] = node;
     s->waiting += bits_get(s->is_inner, node);
 }
@@ -67,8 +77,8 @@ static void reach_roots(struct search *s, enum gcd_root_group group)
 }
 
 /* Empties the queue; the first *DONE nodes have been followed before. */
-static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context,
-                         struct gcd_error *err)
+static gcd_status follow_queue(struct search *s, uint32_t *done, const struct gcd_context *context,
+                               struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
     for (; *done < s->waiting; ++*done) {
@@ -82,6 +92,21 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
             reach(s, edges[i], node);
         for (uint64_t i = 0; (to = live_edges_value(&p->live, node, i)) != GCD_NODE_NONE; i++)
             reach(s, to, node);
+    }
+    return GCD_OK;
+}
+
+/* The same, and then what waits for the end: all of it at once, so that one such object is reached
+ * through another one only if nothing else leads there. */
+static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context,
+                         struct gcd_error *err)
+{
+    GCD_TRY(follow_queue(s, done, context, err));
+    while (s->last_count > 0) {
+        memcpy(&s->queue[s->waiting], s->last, s->last_count * sizeof *s->last);
+        s->waiting += s->last_count;
+        s->last_count = 0;
+        GCD_TRY(follow_queue(s, done, context, err));
     }
     return GCD_OK;
 }
@@ -100,9 +125,12 @@ static gcd_status search(struct search *s, const struct gcd_context *context, st
     return gcd_context_step(context, s->inner, s->inner, err);
 }
 
-static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, struct gcd_error *err)
+static gcd_status run(struct gcd_paths *p, const uint8_t *last_types,
+                      const struct gcd_context *context, struct gcd_error *err)
 {
-    struct search s = { .p = p, .words = ((size_t)p->node_count + 63) / 64 };
+    struct search s = { .p = p,
+                        .words = ((size_t)p->node_count + 63) / 64,
+                        .last_types = last_types };
     p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
     p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
     s.is_inner = gcd_mem_new_array(&p->alloc, s.words, sizeof *s.is_inner);
@@ -116,15 +144,20 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, st
     find_inner(&s);
     size_t room = (size_t)s.inner + 1; /* a leaf is written before it is dropped */
     s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
-    gcd_status st =
-        s.queue != NULL ? search(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
+    if (last_types != NULL)
+        s.last = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.last);
+    gcd_status st = s.queue != NULL && (last_types == NULL || s.last != NULL)
+                        ? search(&s, context, err)
+                        : gcd_fail_nomem(err, "finding shortest paths");
+    gcd_mem_free(&p->alloc, s.last, room * sizeof *s.last);
     gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
     gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
     return st;
 }
 
-gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context,
-                         struct gcd_paths **ret, struct gcd_error *err)
+static gcd_status find(const struct gcd_graph *g, const uint8_t *last_types,
+                       const struct gcd_context *context, struct gcd_paths **ret,
+                       struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
@@ -134,13 +167,50 @@ gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *co
     p->alloc = a;
     p->live.g = g;
     p->node_count = gcd_graph_node_count(g);
-    gcd_status st = run(p, context, err);
+    gcd_status st = run(p, last_types, context, err);
     live_edges_done(&p->live);
     if (st == GCD_OK)
         *ret = p;
     else
         gcd_paths_free(p);
     return st;
+}
+
+gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context,
+                         struct gcd_paths **ret, struct gcd_error *err)
+{
+    return find(g, NULL, context, ret, err);
+}
+
+/* ---- paths to objects of some types ---- */
+
+gcd_status gcd_paths_meet(const struct gcd_paths *p, const struct gcd_graph *g,
+                          const uint8_t *types, const struct gcd_context *context, bool *ret,
+                          struct gcd_error *err)
+{
+    context = gcd_context_or_default(context);
+    const struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
+    size_t words = ((size_t)p->node_count + 63) / 64;
+    uint64_t *through = gcd_mem_new_array(&a, words, sizeof *through); /* one of them, or below */
+    if (through == NULL)
+        return gcd_fail_nomem(err, "finding shortest paths");
+    *ret = false;
+    for (uint32_t i = 0; i < p->reachable && !*ret; i++) {
+        uint32_t node = p->order[i], parent = p->parent[node];
+        bool wanted = types[gcd_graph_node_type(g, node)] != 0,
+             below = parent < GCD_NODE_ROOT && bits_get(through, parent) != 0;
+        *ret = wanted && below;
+        through[node >> 6] |= (uint64_t)(wanted || below) << (node & 63);
+    }
+    gcd_mem_free(&a, through, words * sizeof *through);
+    return GCD_OK;
+}
+
+gcd_status gcd_paths_around_new(const struct gcd_graph *g, const uint8_t *types,
+                                const struct gcd_context *context, struct gcd_paths **ret,
+                                struct gcd_error *err)
+{
+    return find(g, types, context, ret, err);
 }
 
 /* ---- in parallel with dominators ---- */

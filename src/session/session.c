@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/paths_around.h>
+
 #include "base/context.h"
 #include "base/mem.h"
 
@@ -254,6 +256,33 @@ gcd_status gcd_session_merge(struct gcd_session *s, const struct gcd_context *ca
     GCD_TRY(need(s, PART_BIT(PART_FIELDS), call, err));
     GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
     return session_merge(s, options, ret, err);
+}
+
+static bool is_one_type(const struct gcd_session *s, const uint8_t *types)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < gcd_graph_summary(s->graph)->type_count; i++)
+        n += types[i] != 0;
+    return n == 1;
+}
+
+gcd_status gcd_session_merge_paths(struct gcd_session *s, const struct gcd_context *call,
+                                   const struct gcd_merged_tree_options *options,
+                                   struct gcd_merged_tree **ret, struct gcd_error *err)
+{
+    struct gcd_merged_tree_options o = *options;
+    struct gcd_paths *around = NULL;
+    bool meet = false;
+    GCD_TRY(gcd_session_paths(s, call, &o.paths, err));
+    if (is_one_type(s, o.types))
+        GCD_TRY(gcd_paths_meet(o.paths, s->graph, o.types, &o.context, &meet, err));
+    if (meet) {
+        GCD_TRY(gcd_paths_around_new(s->graph, o.types, &o.context, &around, err));
+        o.paths = around;
+    }
+    gcd_status st = gcd_session_merge(s, call, &o, ret, err);
+    gcd_paths_free(around);
+    return st;
 }
 
 gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call,

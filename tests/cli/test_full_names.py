@@ -92,6 +92,25 @@ class Shown(FullNames):
         self.assertEqual((names["types_resolved"], names["statics_resolved"], names["modules"]["recorded"], names["problems"]), (4, 1, 1, []))
 
 
+class Around(CliTest):
+    """A gateway with one session, whose callback is in the list of all, which a source has in another field."""
+
+    def test_other_objects_of_the_type(self):
+        p, gateway, source, session, callbacks = Payloads(8), 0x71, 0x72, 0x73, 0x74
+        at = [BASE + 0x1000 * i for i in range(5)]
+        rows = ((at[0], 64, gateway, 2), (at[1], 208, source, 1), (at[2], 300, callbacks, 2), (at[3], 400, session, 1), (at[4], 400, session, 0))
+        events = [Ev(1, 1_000_000, p.gc_start()), Ev(16, 1_000_001, p.roots(0)), Ev(38, 1_000_001, p.statics((at[0], gateway, "s_all"))),
+                  Ev(18, 1_000_002, p.nodes(0, *rows)),
+                  Ev(19, 1_000_003, p.edges(0, at[3], at[1], at[2], at[3], at[4], at[2])),
+                  Ev(15, 1_000_004, p.types((gateway, "Shop.Gateway"), (source, "System.Source"), (session, "Shop.Session"), (callbacks, "System.Callbacks"))),
+                  Ev(2, 1_000_005, p.gc_end()), Ev(99, 1_000_006, p.process_info("dotnet /srv/shop.dll"))]
+        layouts = layout(gateway, "o 1\n3 _live\n2 _shutdown"), layout(source, "o 2"), layout(session, "o 3\n4 _registered"), layout(callbacks, "o 4")
+        self.put("in.nettrace", named_trace(NAMES[0], (STATIC, 0xF10, "s_all", "Shop.Gateway", "Shop.Gateway.s_all"), *layouts, heap=events))
+        head, *lines = self.done("paths", "in.nettrace", "--type", "Shop.Session", "--mine", "Shop.*", "-q").text.splitlines()
+        self.assertEqual([line[head.index("Path"):].strip() for line in lines],
+                         ["static variable Shop.Gateway.s_all", "Shop.Gateway", "_live: Shop.Session", "_shutdown: ... 2 library steps", "Shop.Session"])
+
+
 class ByField(CliTest):
     """What each field retains: two fields share a leaf, and a note is in one of two fields."""
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/paths.h>
+#include <gcdumpc/unstable/paths_around.h>
 
 #include "support/check.h"
 #include "support/cases.h"
@@ -74,6 +75,79 @@ static void random_graphs_agree_with_relaxation(void **state)
         gcd_graph_free(g);
     }
     assert_true(from_late > 100); /* else the test shows nothing */
+}
+
+/* What the roots of TIER reach without a step from an object of TYPE, if that is in the same tier.
+ */
+static void reach_around(const struct gcd_graph *g, const int *tiers, int tier, uint32_t type,
+                         bool *ret)
+{
+    uint32_t n = gcd_graph_node_count(g);
+    size_t root_count;
+    uint32_t *roots = graph_roots(g, &root_count);
+    for (size_t i = 0; i < root_count; i++)
+        ret[roots[i]] |=
+            tiers[roots[i]] == tier && graph_root_tier(g, graph_root_of(g, roots[i])) == tier;
+    for (uint32_t round = 0; round < n; round++)
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = 0; k < n && ret[i] && gcd_graph_node_type(g, i) != type; k++)
+                ret[k] = ret[k] || (tiers[i] == tier && tiers[k] == tier && graph_leads(g, i, k));
+    free(roots);
+}
+
+/* A path leads through another object of the type only if there is no other way. */
+static void around_objects_of_a_type(void **state)
+{
+    (void)state;
+    uint32_t met = 0, through_count = 0;
+    for (uint64_t seed = 0; seed < CASES(1500); seed++) {
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true });
+        uint32_t n = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
+        if (n == 0) {
+            gcd_graph_free(g);
+            continue;
+        }
+        struct gcd_paths *p, *around;
+        uint32_t type = gcd_graph_node_type(g, (uint32_t)(seed % n));
+        uint8_t *wanted = calloc(types + 1, 1);
+        wanted[type] = 1;
+        int tiers[64];
+        bool clean[64] = { false }, meet, again = false, through[64];
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        assert_int_equal(gcd_paths_around_new(g, wanted, NULL, &around, &err), GCD_OK);
+        assert_int_equal(gcd_paths_reachable(p), gcd_paths_reachable(around));
+        for (uint32_t i = 0; i < n; i++) {
+            size_t root = gcd_paths_root(p, i);
+            tiers[i] = gcd_paths_parent(p, i) == GCD_NODE_NONE ? 9
+                       : root == SIZE_MAX                      ? 0
+                                                               : graph_root_tier(g, root);
+        }
+        for (int tier = 0; tier < 3; tier++)
+            reach_around(g, tiers, tier, type, clean);
+        assert_int_equal(gcd_paths_meet(p, g, wanted, NULL, &meet, &err), GCD_OK);
+        for (uint32_t i = 0; i < gcd_paths_reachable(around); i++) {
+            uint32_t node = gcd_paths_order(around)[i], parent = gcd_paths_parent(around, node);
+            assert_true(parent == GCD_NODE_ROOT || graph_leads(g, parent, node));
+            through[node] = parent != GCD_NODE_ROOT &&
+                            (through[parent] || gcd_graph_node_type(g, parent) == type);
+            assert_int_equal(through[node], !clean[node]);
+            through_count += through[node];
+        }
+        for (uint32_t i = 0; i < gcd_paths_reachable(p); i++) {
+            uint32_t node = gcd_paths_order(p)[i], parent = gcd_paths_parent(p, node);
+            through[node] = parent != GCD_NODE_ROOT &&
+                            (through[parent] || gcd_graph_node_type(g, parent) == type);
+            again = again || (through[node] && gcd_graph_node_type(g, node) == type);
+        }
+        assert_int_equal(meet, again);
+        met += meet;
+        free(wanted);
+        gcd_paths_free(around);
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+    assert_true(met > 100 && through_count > 100);
 }
 
 /* A distant static variable, a queue that holds the object, and handles. */
@@ -332,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_agree_with_relaxation),
+        cmocka_unit_test(around_objects_of_a_type),
         cmocka_unit_test(late_roots_count_last),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(they_are_the_same_beside_dominators),

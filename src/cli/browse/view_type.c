@@ -68,9 +68,7 @@ static gcd_status add_paths(struct browse_view *v, const struct gcd_context *cal
         return browse_no_memory(err);
     types[v->subject] = 1;
     o.types = types;
-    gcd_status st = gcd_session_paths(m->session, call, &o.paths, err);
-    if (st == GCD_OK)
-        st = gcd_session_merge(m->session, call, &o, &tree, err);
+    gcd_status st = gcd_session_merge_paths(m->session, call, &o, &tree, err);
     free(types);
     if (st != GCD_OK)
         return st;

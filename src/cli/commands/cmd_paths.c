@@ -141,10 +141,16 @@ static void put_others(const struct tree *t, const struct cli_path_line *l)
 {
     char buf[ANSWER_HIDDEN_BYTES];
     put(t, l, l->kind == CLI_PATH_HIDDEN ? "folded" : "rest");
-    if (l->kind == CLI_PATH_HIDDEN)
-        answer_text(t->answer, "step", answer_hidden_text(l->hidden, l->library, buf));
-    else
+    if (l->kind != CLI_PATH_HIDDEN) {
         answer_format(t->answer, "step", "(%s more)", GCD_DIGITS(l->hidden));
+        return;
+    }
+    /* from the roots, the first hidden step has the field of the shown one before it */
+    const char *field =
+        t->paths.to_root ? NULL : gcd_merged_tree_field(t->paths.tree, &t->paths.steps[l->step]);
+    answer_format(t->answer, "step", "%s%s%s", field != NULL ? field : "",
+                  field != NULL && field[0] != '\0' ? ": " : "",
+                  answer_hidden_text(l->hidden, l->library, buf));
 }
 
 static void put_line(void *ctx, const struct cli_path_line *l)
@@ -212,12 +218,11 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                 const struct gcd_paths *p, const uint8_t *types)
 {
     struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"),
-                                         .paths = p,
                                          .types = types,
                                          .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
-    if (gcd_session_merge(d->session, NULL, &o, &tree, &err) != GCD_OK)
+    if (gcd_session_merge_paths(d->session, NULL, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     struct cli_type_paths paths = { .session = d->session,

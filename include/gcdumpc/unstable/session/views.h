@@ -85,6 +85,16 @@ GCD_MUST_CHECK gcd_status gcd_session_headline(struct gcd_session *s,
 GCD_MUST_CHECK gcd_status gcd_session_merge(struct gcd_session *s, const struct gcd_context *call,
                                             const struct gcd_merged_tree_options *options,
                                             struct gcd_merged_tree **ret, struct gcd_error *err);
+/*
+ * The same for the paths to the objects of OPTIONS->types, without paths: what holds them.  If they
+ * are of one type, a path leads through one of them only to what can be reached in no other way
+ * (paths_around.h).
+ */
+GCD_MUST_CHECK gcd_status gcd_session_merge_paths(struct gcd_session *s,
+                                                  const struct gcd_context *call,
+                                                  const struct gcd_merged_tree_options *options,
+                                                  struct gcd_merged_tree **ret,
+                                                  struct gcd_error *err);
 /* [gcd_merged_tree_new] The dominator tree of all objects, merged by type and field like those of
  * gcd_session_merge, with the default bounds of merged_tree.h. */
 GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s,

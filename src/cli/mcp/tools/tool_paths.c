@@ -35,7 +35,7 @@ static enum mcp_outcome paths_of_object(struct mcp_call *c, const struct gcd_pat
 
 /* ---- types ---- */
 
-static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_paths *p)
+static enum mcp_outcome paths_of_types(struct mcp_call *c)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
@@ -44,10 +44,10 @@ static enum mcp_outcome paths_of_types(struct mcp_call *c, const struct gcd_path
     if (e != MCP_DONE)
         return e;
     struct gcd_merged_tree_options options = { .context = mcp_context(c, "merging paths"),
-                                               .paths = p,
                                                .types = types,
                                                .to_root = mcp_flag(c, "to_root") };
-    gcd_status st = gcd_session_merge(c->heap->d.session, &options.context, &options, &tree, &err);
+    gcd_status st =
+        gcd_session_merge_paths(c->heap->d.session, &options.context, &options, &tree, &err);
     free(types);
     if (st != GCD_OK)
         return mcp_fail_by(c, &err);
@@ -81,7 +81,7 @@ static enum mcp_outcome run_paths(struct mcp_call *c)
     if (gcd_session_paths(c->heap->d.session, &context, &p, &err) != GCD_OK)
         return mcp_fail_by(c, &err);
     cli_json_count(c->out, "guessed_roots", gcd_paths_pseudo_roots(p));
-    return has_object ? paths_of_object(c, p) : paths_of_types(c, p);
+    return has_object ? paths_of_object(c, p) : paths_of_types(c);
 }
 
 static const struct mcp_arg paths_args[] = {
