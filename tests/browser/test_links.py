@@ -335,11 +335,28 @@ class Calls(PageTest):
         self.assertIn(box, page.text("#panel"))          # the type has the panel
         self.assertIn("async Rpc.Call", page.texts("#panel .tree td.node .name"))        # short there
 
-    def test_in_the_dominator_tree_but_not_among_types(self):
+    def test_everywhere_else(self):
+        """In the dominator tree, the list of types, which both names find, the largest objects, the map and its list."""
         page = self.strings()
         page.click("#tree .search button")               # all below
         self.assertIn("async Rpc.Call", self.names("tree"))
-        self.assertFalse([name for name in page.texts("#types tbody th") if name.startswith("async")])
+        self.assertIn("async Shop.Rpc.Call", page.texts("#types tbody th"))
+        self.assertIn("async Shop.Rpc.Call", page.texts("#path-type option"))
+        for text in ("rpc.call", "StateMachineBox"):
+            page.run("document.querySelector('#type-search').value = ''")
+            page.click("#type-search")
+            page.type(text)
+            self.assertIn("async Shop.Rpc.Call", page.texts("#types tbody th"), text)
+        page.run("[...document.querySelectorAll('#types tbody .name')].find(e => e.textContent === 'async Shop.Rpc.Call').click()")
+        self.assertEqual(page.text("#panel h2"), "async Rpc.Call")
+        page.run("[...document.querySelectorAll('#map label')].find(b => b.textContent === 'Namespaces, own size').click()")
+        page.run("document.querySelector('#map .as-table').open = true")
+        into = "[...document.querySelectorAll('#map .as-table button')].find(b => b.ariaLabel === 'Into System.Runtime.CompilerServices')"
+        page.run(f"new Promise(done => {{ const look = () => {into} ? done() : setTimeout(look, 10); look(); }})")
+        page.run(f"{into}.click()")
+        self.assertIn("async Shop.Rpc.Call", page.texts("#map .as-table tbody .name"))
+        for section in ("suspects", "types", "largest", "map", "tree"):
+            self.assertNotIn("StateMachineBox", page.run(f"document.querySelector('#{section}').innerText"), section)
 
     def test_searched_by_both_names(self):
         page = self.strings()

@@ -117,7 +117,7 @@
 
 /**
  * One dump.  start: the first section, "map" or "suspects".
- * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots or similar.  calls: what paths and trees
+ * names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots or similar.  calls: what people
  * call objects of a type, "async Shop.Checkout.Pay", by the number of its name.  fields: names of fields, "_byUser".
  * outer: types in which types in names are nested, "Shop.Cart" of "Shop.Cart.Item".
  * rest_types, other_types: number, objects and bytes of those that are not in types; rest_packed has the rows of rest_types, with a text as name,

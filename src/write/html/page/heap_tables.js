@@ -2,15 +2,15 @@
 // The largest objects, the roots and the generations.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, roomy, section, shareCell, swatch, wideTable} from "./dom.js";
-import {linkedName, linkedStep, panelLink} from "./links.js";
-import {labelOf, nameOf, suffixOf} from "./names.js";
+import {linkedName, panelLink} from "./links.js";
+import {labelOf, saidOf, suffixOf} from "./names.js";
 import {count} from "./numbers.js";
 import {sortableTable} from "./table.js";
 import * as words from "./words.js";
 
 /** @param {import("./data.js").LargeRow} row */
 function holders(row) {
-  const steps = row[4].slice(0, -1).map((n, i) => [linkedStep(n, true), suffixOf(row[5][i])]);
+  const steps = row[4].slice(0, -1).map((n, i) => [linkedName(n, true), suffixOf(row[5][i])]);
   const few = steps.length > 8 ? [...steps.slice(0, 4), ["…"], ...steps.slice(-3)] : steps;
   return el("td", {class: "holders"}, ...few.flatMap((step, i) => [i > 0 ? el("span", {class: "arrow"}, " › ") : "", ...step]));
 }
@@ -20,12 +20,12 @@ export function largestSection() {
     caption: "Objects with the largest retained sizes",
     rows: heap.largest, sortBy: 1,
     columns: [
-      {title: "Object", value: o => nameOf(o[0]), cell: o => el("th", {scope: "row"}, linkedName(o[0]), el("span", {class: "address"},
+      {title: "Object", value: o => saidOf(o[0]), cell: o => el("th", {scope: "row"}, linkedName(o[0]), el("span", {class: "address"},
         panelLink(`object:${heap.largest.indexOf(o)}`, o[3] ?? "this object")))},
       {title: "Retained", number: true, value: o => o[2], cell: o => bytesCell(o[2])},
       {title: "Share", number: true, bar: true, value: o => o[2], cell: o => shareCell(o[2], heap.totals.bytes)},
       {title: "Own size", number: true, narrow: false, value: o => o[1], cell: o => bytesCell(o[1])},
-      {title: "Held by", narrow: false, value: o => o[4].map(nameOf).join(" "), cell: holders},
+      {title: "Held by", narrow: false, value: o => o[4].map(saidOf).join(" "), cell: holders},
     ],
   }));
 }

@@ -93,11 +93,6 @@ export function typeNumber(name) {
 
 /** @param {number} number  of a name */
 export function linkedName(number, short = false) {
-  return linked({name: nameOf(number), kind: heap.kinds[number], number}, short);
-}
-
-/** @param {number} number  of a name, as a step of a path */
-export function linkedStep(number, short = false) {
   return linked({name: nameOf(number), kind: heap.kinds[number], number, call: callOf(number)}, short);
 }
 

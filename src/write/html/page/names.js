@@ -101,12 +101,17 @@ const WORDS = /^(?:async|iterator|state of async|variables of a lambda in|functi
 let calls = null;
 
 /**
- * What paths and trees call objects of the type with this name, unless they use the type: "async Shop.Checkout.Pay".
+ * What people call objects of the type with this name, unless they use the type: "async Shop.Checkout.Pay".
  * @param {number} number
  */
 export function callOf(number) {
   calls ??= new Map(heap.calls.map(([name, call]) => [name, visible(call)]));
   return calls.get(number);
+}
+
+/** @param {number} number  of a name @returns what people call it, with namespaces */
+export function saidOf(number) {
+  return callOf(number) ?? nameOf(number);
 }
 
 /**

@@ -248,7 +248,7 @@ export function byNamespace() {
 // All types by namespace: each with its own bytes.
 export function byOwnSize() {
   return wholeHeap(largestFirst([...groupBy(heap.types, t => namespaceOf(t[0]))].map(([name, rows]) => {
-    const types = rows.map(t => Object.assign(leaf(nameOf(t[0]), "t", t[2], t[3]), {number: t[0]}));
+    const types = rows.map(t => Object.assign(leaf(nameOf(t[0]), "t", t[2], t[3]), {number: t[0], call: callOf(t[0])}));
     return new Group(name, "n", total(types), largestFirst(types));
   })));
 }

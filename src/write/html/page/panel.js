@@ -4,8 +4,8 @@ import {heap} from "./data.js";
 import {changeFacts} from "./diff_facts.js";
 import {byId, copyButton, el, listen} from "./dom.js";
 import {heldTree, pathTree} from "./held.js";
-import {fieldBehind, holderOfKey, linkedName, linkedStep, linkedText, panelLink, typeOfKey} from "./links.js";
-import {ORIGINS, nameOf, originOf, shortName, suffixOf, typeRow, visible} from "./names.js";
+import {fieldBehind, holderOfKey, linkedName, linkedText, panelLink, typeOfKey} from "./links.js";
+import {ORIGINS, nameOf, originOf, saidOf, shortName, shortStep, suffixOf, typeRow, visible} from "./names.js";
 import {wayTo} from "./nodes.js";
 import {count, exactBytes, sum} from "./numbers.js";
 import {allTypes} from "./rest.js";
@@ -81,8 +81,8 @@ function ofType(number, places) {
   const detail = heap.details.find(d => d.type === number);
   const rows = detail?.tree ?? heap.paths.find(p => p.type === number)?.tree;
   const name = nameOf(number);
-  const paths = rows === undefined ? null : pathTree(`Shortest paths to ${name}`, rows, true);
-  return {title: shortName(name), subtitle: name, parts: [
+  const paths = rows === undefined ? null : pathTree(`Shortest paths to ${saidOf(number)}`, rows, true);
+  return {title: shortStep(number), subtitle: name, parts: [
     facts([["Objects", count(objects)], ["Own size", words.sizeAndShare(size, heap.totals.bytes)],
            ["Retained", words.sizeAndShare(retained, heap.totals.bytes)], ...changeFacts(heap.names[number]),
            ["Module", module === "" ? "" : el("span", {}, panelLink(`module:${module}`, el("bdi", {dir: "ltr"}, visible(module))))],
@@ -175,10 +175,10 @@ function ofShared(i) {
 /** @param {number} i @returns {Content | null} */
 function ofObject(i) {
   const o = heap.largest[i];
-  return o === undefined ? null : {title: shortName(nameOf(o[0])), subtitle: o[3] ?? "", parts: [
+  return o === undefined ? null : {title: shortStep(o[0]), subtitle: o[3] ?? "", parts: [
     facts([["Type", linkedName(o[0])], ["Own size", exactBytes(o[1])], ["Retained", words.sizeAndShare(o[2], heap.totals.bytes)]]),
     el("ul", {class: "parts"}, object(o[3], o[1], o[2])), fieldsOf("Fields", o[6]),
-    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map((n, k) => el("li", {}, linkedStep(n), fieldBehind(suffixOf(o[5][k])))))]};
+    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map((n, k) => el("li", {}, linkedName(n), fieldBehind(suffixOf(o[5][k])))))]};
 }
 
 /**

@@ -2,7 +2,7 @@
 // What several holders keep alive together.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, section, shareCell} from "./dom.js";
-import {fieldBehind, linkedStep, linkedVariable, panelLink} from "./links.js";
+import {fieldBehind, linkedName, linkedVariable, panelLink} from "./links.js";
 import {shortStep, visible} from "./names.js";
 import {sortableTable} from "./table.js";
 import * as words from "./words.js";
@@ -28,7 +28,7 @@ export function holderName(holder) {
 /** @param {HolderRow} holder */
 function holderCell(holder) {
   const last = lastOf(holder);
-  return el("li", {}, ...last === undefined ? [linkedVariable(holder.root_name ?? "")] : [linkedStep(last[0], true), fieldBehind(last[5] ?? "")]);
+  return el("li", {}, ...last === undefined ? [linkedVariable(holder.root_name ?? "")] : [linkedName(last[0], true), fieldBehind(last[5] ?? "")]);
 }
 
 /** @param {SharedRow} row */
@@ -39,7 +39,7 @@ function what(row) {
 /** @param {SharedRow} row */
 export function sharedParts({parts}) {
   return el("ul", {class: "parts"}, ...parts.map(([type, objects, size]) =>
-    el("li", {}, linkedStep(type, true), el("span", {class: "muted"}, ` ${words.each(size, objects)}`))));
+    el("li", {}, linkedName(type, true), el("span", {class: "muted"}, ` ${words.each(size, objects)}`))));
 }
 
 /**

@@ -2,7 +2,7 @@
 // The heading of the page and the composition of the dump.
 import {data, heap} from "./data.js";
 import {byId, el, section, swatch} from "./dom.js";
-import {linkedStep} from "./links.js";
+import {linkedName} from "./links.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
 import {lineOf} from "./sites.js";
@@ -132,7 +132,7 @@ function deadTypes() {
   const rows = heap.dead ?? [];
   const more = (heap.dead_types ?? 0) - rows.length;
   return rows.length === 0 ? null : el("div", {class: "dead-types"}, el("h3", {}, words.DEAD), el("ul", {class: "parts"},
-    ...rows.map(([type, objects, size]) => el("li", {}, linkedStep(type, true), el("span", {class: "muted"},
+    ...rows.map(([type, objects, size]) => el("li", {}, linkedName(type, true), el("span", {class: "muted"},
       ` ${words.each(size, objects)}${words.allocatedAt(lineOf(type))}`)))),
     more > 0 ? el("p", {class: "muted"}, words.moreTypes(more)) : null);
 }

@@ -2,7 +2,7 @@
 // What may be a leak, with the path to it and what it holds.
 import {data, heap} from "./data.js";
 import {bytesCell, copyButton, countCell, el, section, unfolding, wideTable} from "./dom.js";
-import {fieldBehind, linkedName, linkedStep, linkedText, linkedVariable, panelLink, variableNumber} from "./links.js";
+import {fieldBehind, linkedName, linkedText, linkedVariable, panelLink, variableNumber} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share, signed} from "./numbers.js";
 import {sharedLink} from "./shared.js";
@@ -28,7 +28,7 @@ export function shownSuspects() {
 /** @param {import("./data.js").StepRow} step */
 function pathStep([number, repeats, retained, dependent, fold, field = ""]) {
   return el("li", {class: fold > 0 ? "folded" : null},
-    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedStep(number, true),
+    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedName(number, true),
     fieldBehind(field),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
     dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,

@@ -302,12 +302,12 @@ export function treemap(views, look, atFirst = MOST) {
       return;
     }
     const into = (/** @type {Node} */ node) => el("td", {}, parts(node).length === 0 ? null
-      : el("button", {type: "button", class: "chip", "aria-label": `Into ${node.name}`, click: () => zoom([...path, node])}, "into"));
+      : el("button", {type: "button", class: "chip", "aria-label": `Into ${longOf(node)}`, click: () => zoom([...path, node])}, "into"));
     const [first, ...others] = look.columns;
     table.replaceChildren(sortableTable({
-      caption: `What is in ${here().name}`, rows: parts(here()), sortBy: 1,
+      caption: `What is in ${longOf(here())}`, rows: parts(here()), sortBy: 1,
       columns: [
-        {title: "Name", value: n => n.name, cell: n => el("th", {scope: "row"}, linked(n))}, first,
+        {title: "Name", value: longOf, cell: n => el("th", {scope: "row"}, linked(n))}, first,
         {title: "Share", number: true, bar: true, value: n => n.bytes, cell: n => shareCell(n.bytes, here().bytes)}, ...others,
         {title: "Inside", value: n => n.children().length, cell: into},
       ],

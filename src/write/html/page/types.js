@@ -4,7 +4,7 @@ import {heap} from "./data.js";
 import {barCell, bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
 import {pathTree} from "./held.js";
 import {linkedName, panelLink} from "./links.js";
-import {NO_MODULE, ORIGINS, modules, nameOf, originOf, visible} from "./names.js";
+import {NO_MODULE, ORIGINS, callOf, modules, originOf, saidOf, visible} from "./names.js";
 import {plural, sum} from "./numbers.js";
 import {allTypes, waitingTypes} from "./rest.js";
 import {change, valueOf, watch} from "./state.js";
@@ -65,7 +65,7 @@ function chips(all) {
 
 /** @param {import("./data.js").TypeRow} type */
 function searched(type) {
-  return `${heap.names[type[0]]} ${moduleWord(type[1])} ${ORIGIN_WORDS[originOf(type[0])] ?? ""}`.toLowerCase();
+  return `${heap.names[type[0]]} ${callOf(type[0]) ?? ""} ${moduleWord(type[1])} ${ORIGIN_WORDS[originOf(type[0])] ?? ""}`.toLowerCase();
 }
 
 export function typeSection() {
@@ -77,7 +77,7 @@ export function typeSection() {
              more: chips([...ORIGINS.map((title, i) => /** @type {[string, string]} */ ([title, ORIGIN_WORDS[i]])),
                           ...moduleChips.map(module => /** @type {[string, string]} */ ([module, moduleWord(module).toLowerCase()]))])},
     columns: [
-      {title: "Type", value: t => nameOf(t[0]), cell: t => el("th", {scope: "row"}, linkedName(t[0]))},
+      {title: "Type", value: t => saidOf(t[0]), cell: t => el("th", {scope: "row"}, linkedName(t[0]))},
       {title: "Objects", number: true, value: t => t[2], cell: t => countCell(t[2])},
       {title: "Own size", number: true, value: t => t[3], cell: t => bytesCell(t[3])},
       {title: "Share", number: true, bar: true, narrow: false, value: t => t[3], cell: t => shareCell(t[3], heap.totals.bytes)},
@@ -92,10 +92,10 @@ export function pathSection() {
   if (heap.paths.length === 0) {
     return;
   }
-  const treeAt = (/** @type {number} */ i) => pathTree(`Shortest paths to ${nameOf(heap.paths[i].type)}`, heap.paths[i].tree);
+  const treeAt = (/** @type {number} */ i) => pathTree(`Shortest paths to ${saidOf(heap.paths[i].type)}`, heap.paths[i].tree);
   const place = el("div", {"aria-live": "off"});
   const choice = el("select", {id: "path-type", change: () => show(choice.selectedIndex)},
-                    ...heap.paths.map(p => el("option", {}, nameOf(p.type))));
+                    ...heap.paths.map(p => el("option", {}, saidOf(p.type))));
   /** @param {number} i */
   function show(i) {
     choice.selectedIndex = i;
