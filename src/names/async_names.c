@@ -362,5 +362,5 @@ const char *gcd_async_step_name(const char *name, bool known, bool async,
     size_t n = strlen(word);
     memcpy(buf, word, n);
     gcd_made_of_method(name, buf + n, GCD_ASYNC_STEP_BYTES - n);
-    return buf;
+    return buf[n] != '\0' ? buf : name; /* "<>c" without its class */
 }

@@ -118,6 +118,9 @@ class Small(PageTest):
         name = page.run("(() => { const row = document.querySelector('#types tbody tr'); return row.cells[0].offsetWidth / row.offsetWidth; })()")
         self.assertGreater(name, 0.39)
         self.assertEqual(page.run("getComputedStyle(document.querySelector('#types .scroll')).overflowY"), "visible")
+        # no title alone at the end of a page, and no half a page empty before an answer that is longer than that
+        self.assertEqual(page.run("[...document.querySelectorAll('h2')].map(e => getComputedStyle(e).breakAfter).find(b => b !== 'avoid')"), None)
+        self.assertEqual(page.run("getComputedStyle(document.querySelector('#suspects .suspect')).breakInside"), "auto")
 
     def test_short_names_and_chains(self):
         page = self.show()

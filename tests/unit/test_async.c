@@ -111,6 +111,8 @@ static void names_of_made_types(void **state)
         { "Shop.Cart.VB$StateMachine_3_Items", true, false, "iterator Shop.Cart.Items" },
         { "Shop.Cart.<>c__DisplayClass5_0", true, false, "variables of a lambda in Shop.Cart" },
         { "Shop.Cart.<>c [Shop 0x02000005]", false, false, "variables of a lambda in Shop.Cart" },
+        { "<>c", true, false, NULL },
+        { "<>c [Shop 0x02000005]", true, false, NULL },
         { "Shop.Cart._Closure$__2-0", true, false, "variables of a lambda in Shop.Cart" },
         { "Shop.Cart.<>c.<<A>b__1>d__3", true, false, "iterator Shop.Cart.A (lambda)" },
         { "Harbour.berth@14", true, false, "function in Harbour.berth, line 14" },
