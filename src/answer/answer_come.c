@@ -211,15 +211,15 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
         (!way.own && all < heap[0] / WORTH_OTHER_HEAP) || has_moved(rows, n, way.element))
         return false;
     uint64_t field = grown(way.field->sums), element = grown(way.element->sums);
-    *ret = (struct answer_come){ .owner = way.owner->name,
-                                 .field = way.field->field,
-                                 .element = way.element->name,
-                                 .objects = { way.objects.n[0], way.objects.n[1] },
-                                 .listens = way.listens && way.own,
-                                 /* with the tables of the collection they are in */
-                                 .bytes = field > element && element >= field - field / 4
-                                              ? field
-                                              : element };
+    *ret =
+        (struct answer_come){ .owner = way.owner->name,
+                              .field = way.field->field,
+                              .element = way.element->name,
+                              .objects = { way.objects.n[0], way.objects.n[1] },
+                              .listens = way.listens && way.own,
+                              /* with the tables of the collection they are in */
+                              .bytes = field > element && element >= field - field / 4 ? field
+                                                                                       : element };
     const struct gcd_diff_row *owners = answer_type_row(types, ret->owner);
     for (int when = 0; when < 2 && owners != NULL; when++)
         ret->owners[when] = owners->sums[when].objects;
@@ -235,10 +235,11 @@ const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COM
 {
     char bytes[GCD_TEXT_SIZE_BYTES];
     const char *field = come->field;
-    (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the growth",
+    (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the %s",
                    come->owner_said, field != NULL ? "." : "", field != NULL ? field : "",
                    GCD_DIGITS(come->objects[0]), GCD_DIGITS(come->objects[1]), come->element_said,
-                   gcd_text_size(come->bytes, bytes), 100 * come->share);
+                   gcd_text_size(come->bytes, bytes), 100 * come->share,
+                   come->beside ? ANSWER_GROWTH_OF_HEAP : "growth");
     return ret;
 }
 

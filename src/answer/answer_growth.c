@@ -239,7 +239,7 @@ static void correct_versions(const struct answer_older *o, const struct gcd_sess
 static struct growth find_growth(const struct answer_older *o, const struct gcd_session *newer,
                                  const struct gcd_origins *origins, const struct gcd_suspect *s)
 {
-    struct growth g = { .bytes = s->bytes };
+    struct growth g = { .bytes = s->bytes, .beside = o->outside[0] != '\0' };
     const struct place *before = place_of(o, s);
     const struct gcd_diff_row *row = count_type(o, &g, newer, s, type_of_many(s));
     g.same_elements = is_as_many(&g);
@@ -346,7 +346,8 @@ static const char *growth_text(const struct gcd_suspect *s, const struct growth 
     char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
     count_text(g, newer, sizeof count, count);
     if (g->share > 0)
-        (void)snprintf(share, sizeof share, ", %.0f %% of the growth", 100 * g->share);
+        (void)snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * g->share,
+                       g->beside ? ANSWER_GROWTH_OF_HEAP : "growth");
     if (g->grown == 0)
         (void)snprintf(ret, ANSWER_COME_BYTES, "%s has not grown%s%s", s->place,
                        count[0] != '\0' ? ": " : "", count);
@@ -463,6 +464,7 @@ static gcd_status match_paths(struct answer_older *o, struct gcd_session *newer,
     GCD_TRY(answer_fills_count(newer, &o->alloc, &o->fills[1], err));
     o->limit = answer_fills_limit(&o->fills[0], &o->fills[1], &o->come, newer);
     correct_come(o);
+    o->come.beside = o->outside[0] != '\0';
     GCD_TRY(say(o, newer, o->come.owner, &o->come.owner_said, err));
     return say(o, newer, o->come.element, &o->come.element_said, err);
 }
@@ -479,6 +481,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
     GCD_TRY(gcd_session_origins(newer, NULL, &origins, err));
     GCD_TRY(answer_older_add_types(o, newer, err));
     GCD_TRY(gcd_diff_match(o->types, err));
+    answer_older_outside(o, newer, origins);
     for (size_t i = 0; i < gcd_diff_row_count(o->types); i++) {
         const struct gcd_diff_sum *sums = gcd_diff_row(o->types, i)->sums;
         gcd_add_saturating(&o->come_bytes, more(sums[0].bytes, sums[1].bytes));
@@ -709,12 +712,15 @@ struct answer *answer_growth_said(const struct answer_older *o)
     size_t worth;
     (void)answer_order_by_growth(o, &worth);
     answer_row(a);
-    if (!is_unexplained(o)) {
-        if (worth == 0)
-            answer_text(a, "sentence", not_grown(o, text));
+    bool unexplained = is_unexplained(o);
+    const char *said = unexplained  ? answer_come_text(&o->come, text)
+                       : worth == 0 ? not_grown(o, text)
+                                    : "",
+               *space = o->outside[0] != '\0' && said[0] != '\0' ? " " : "";
+    if (said[0] != '\0' || o->outside[0] != '\0')
+        answer_format(a, "sentence", "%s%s%s%s", o->outside, space, said, unexplained ? "." : "");
+    if (!unexplained)
         return a;
-    }
-    answer_format(a, "sentence", "%s.", answer_come_text(&o->come, text));
     put_come_advice(a, o);
     answer_text(a, "evidence", evidence(o, true));
     answer_text(a, "owner", o->come.owner);
@@ -727,7 +733,7 @@ struct answer *answer_growth_said(const struct answer_older *o)
     return a;
 }
 
-gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_COME_BYTES],
+static gcd_status growth_line(const struct answer_of_suspects *of, char ret[ANSWER_COME_BYTES],
                               bool *ret_any, struct gcd_error *err)
 {
     const struct answer_older *o = of->older;
@@ -749,6 +755,18 @@ gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSW
         (void)snprintf(ret, ANSWER_COME_BYTES, "%s", answer_find(a, 0, "grown")->text);
     answer_free(a);
     return a != NULL ? GCD_OK : gcd_fail_nomem(err, "comparing suspects");
+}
+
+gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_LINE_BYTES],
+                              bool *ret_any, struct gcd_error *err)
+{
+    char line[ANSWER_COME_BYTES];
+    const char *outside = of->older->outside;
+    GCD_TRY(growth_line(of, line, ret_any, err));
+    (void)snprintf(ret, ANSWER_LINE_BYTES, "%s%s%s", outside,
+                   outside[0] != '\0' && *ret_any ? " " : "", *ret_any ? line : "");
+    *ret_any = ret[0] != '\0';
+    return GCD_OK;
 }
 
 bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspect *s)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "base/error.h"
@@ -153,6 +154,12 @@ static gcd_status add_place(struct answer_older *o, const struct gcd_session *ol
     return GCD_OK;
 }
 
+uint64_t answer_older_native(const struct gcd_session *s)
+{
+    const struct gcd_process_memory *m = &gcd_graph_summary(gcd_session_graph(s))->memory;
+    return m->resident_bytes > 0 && m->gc_known ? gcd_native_bytes(m) : UINT64_MAX;
+}
+
 uint64_t answer_older_own_bytes(const struct gcd_suspects *s)
 {
     uint64_t heap = gcd_suspects_heap_bytes(s), observed = gcd_suspects_observed_bytes(s);
@@ -173,6 +180,7 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
         gcd_textpool_init(&o->fills[i].text, &o->alloc, TEXT_BYTES_MAX);
     o->heap_bytes[0] = gcd_suspects_heap_bytes(suspects);
     o->own_bytes[0] = answer_older_own_bytes(suspects);
+    o->native_bytes[0] = answer_older_native(older);
     o->complete[0] = !gcd_suspects_lack_references(suspects);
     GCD_TRY(gcd_diff_new(&o->alloc, &o->types, err));
     GCD_TRY(answer_older_add_types(o, older, err));
@@ -191,6 +199,12 @@ gcd_status answer_older_new(struct gcd_session *older, const struct gcd_suspects
 bool answer_older_unobserved(const struct answer_older *o)
 {
     return o->heap_bytes[0] - o->own_bytes[0] < ANSWER_GROWN_BYTES;
+}
+
+bool answer_older_native_bytes(const struct answer_older *o, uint64_t ret[2])
+{
+    memcpy(ret, o->native_bytes, sizeof o->native_bytes);
+    return ret[0] != UINT64_MAX && ret[1] != UINT64_MAX;
 }
 
 uint64_t answer_older_heap_bytes(const struct answer_older *o)

@@ -38,6 +38,7 @@ struct growth {
     bool same_elements; /* it grew without more elements or objects of that type */
     bool within;        /* but of TYPE, which is within these, there are more */
     bool worth;
+    bool beside; /* more has come outside the heap */
 };
 
 struct answer_older {
@@ -49,9 +50,11 @@ struct answer_older {
     struct gcd_textpool texts;            /* of the places */
     uint64_t heap_bytes[2], own_bytes[2]; /* OWN: without what exists to observe the process */
     bool complete[2];
-    struct gcd_tree_diff *paths;  /* NULL = not compared here */
-    struct answer_come come;      /* OWNER NULL = there is no such answer */
-    struct answer_fills fills[2]; /* of the older and the newer heap */
+    uint64_t native_bytes[2];        /* outside the heap; UINT64_MAX = unknown */
+    char outside[ANSWER_COME_BYTES]; /* what is said of it if it has grown by more than the heap */
+    struct gcd_tree_diff *paths;     /* NULL = not compared here */
+    struct answer_come come;         /* OWNER NULL = there is no such answer */
+    struct answer_fills fills[2];    /* of the older and the newer heap */
     struct answer_versions versions[2];
     bool is_shared; /* what has come is in other versions of its collection, which has not grown */
     struct answer_limit limit;        /* of what has come */
@@ -76,6 +79,11 @@ uint64_t answer_older_owned(const struct gcd_suspect *s);
 uint64_t answer_older_places(const struct gcd_suspect *s);
 /* Objects of TYPE in S, if there are many. */
 uint64_t answer_older_many(const struct gcd_suspect *s, uint32_t type);
+/* Native memory of the process of S; UINT64_MAX = unknown. */
+uint64_t answer_older_native(const struct gcd_session *s);
+/* Fills OUTSIDE of O, whose types and sizes are known, for NEWER: answer_outside.c. */
+void answer_older_outside(struct answer_older *o, const struct gcd_session *newer,
+                          const struct gcd_origins *origins);
 /* The bytes of the heap without what exists to observe the process. */
 uint64_t answer_older_own_bytes(const struct gcd_suspects *s);
 

@@ -274,8 +274,10 @@ struct answer_come {
     uint64_t owners[2];                    /* everywhere, also those without any; 0 0 = unknown */
     double share;                          /* of the growth of the heap */
     bool listens;                          /* by methods that are in FIELD */
+    bool beside;                           /* more has come outside the heap */
 };
-#define ANSWER_COME_BYTES 2048u
+#define ANSWER_COME_BYTES     2048u
+#define ANSWER_GROWTH_OF_HEAP "growth of the heap"
 /* The row of the type NAME in TYPES, which are matched; NULL = none. */
 const struct gcd_diff_row *answer_type_row(const struct gcd_diff *types, const char *name);
 /* The answer for two matched dumps whose heaps have HEAP bytes; false: there is none. */
@@ -382,6 +384,8 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
 /* Has it hardly anything that exists only to observe the process? */
 bool answer_older_unobserved(const struct answer_older *o);
 uint64_t answer_older_heap_bytes(const struct answer_older *o);
+/* Bytes outside the heap, native or unknown, of the two processes; false: not known. */
+bool answer_older_native_bytes(const struct answer_older *o, uint64_t ret[2]);
 /* The numbers of the newer suspects, the most grown first; *RET_WORTH of them are worth a word. */
 const size_t *answer_order_by_growth(const struct answer_older *o, size_t *ret_worth);
 /* Has note S of the newer dump grown by as much as makes a suspect? */
@@ -400,7 +404,8 @@ struct answer *answer_growth_said(const struct answer_older *o);
  * answer_suspect_growth, with "suspects".
  */
 struct answer_of_suspects;
-gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_COME_BYTES],
+#define ANSWER_LINE_BYTES (2 * ANSWER_COME_BYTES)
+gcd_status answer_growth_line(const struct answer_of_suspects *of, char ret[ANSWER_LINE_BYTES],
                               bool *ret_any, struct gcd_error *err);
 
 /* ---- answer_suspects.c ---- */

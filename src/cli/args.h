@@ -113,6 +113,9 @@ struct cli_output_args {
     enum cli_redact redact;
 };
 
+/* The whole heap, in thousandths of a percent. */
+#define CLI_SHARE_MILLIS 100000u
+
 /* What to show, and how. */
 struct cli_view_args {
     bool json, csv;
@@ -138,12 +141,12 @@ struct cli_view_args {
     const char *mine[CLI_MINE_MAX];
     bool full; /* all steps of paths */
     bool by_field;
-    const char *by_value;                    /* a field */
-    enum cli_values values;                  /* which values are shown */
-    bool no_values;                          /* none, on request */
-    bool findings;                           /* all kinds that were searched for */
-    uint64_t share_percent;                  /* share of the heap that makes a suspect */
-    double share;                            /* of the heap, instead of that; 0 = not set */
+    const char *by_value;   /* a field */
+    enum cli_values values; /* which values are shown */
+    bool no_values;         /* none, on request */
+    bool findings;          /* all kinds that were searched for */
+    uint64_t share_millis;  /* share of the heap that makes a suspect, of CLI_SHARE_MILLIS */
+    double share;           /* of the heap, instead of that; 0 = not set */
     const char *fail_if[CLI_THRESHOLDS_MAX]; /* in the given order; NULL after the last */
 };
 

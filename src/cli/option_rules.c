@@ -174,6 +174,7 @@ static bool is_given(const struct option_row *r, const struct cli_args *args)
     case OPT_NUMBER:
     case OPT_SIZE:
     case OPT_PERCENT:
+    case OPT_SHARE:
     case OPT_TIME:
         return memcmp(field, zeros, sizeof(uint64_t)) != 0;
     case OPT_SORT:

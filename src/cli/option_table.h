@@ -19,6 +19,7 @@ enum option_type {
     OPT_NUMBER,
     OPT_SIZE,
     OPT_PERCENT,
+    OPT_SHARE, /* a percentage with decimals, in thousandths */
     OPT_TIME,
     OPT_SORT,
     OPT_BY,

@@ -58,6 +58,54 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
     return true;
 }
 
+#define ONE_PERCENT (CLI_SHARE_MILLIS / 100)
+
+/* "2.5" as thousandths; fewer are not told apart. */
+static bool parse_share(const char *s, uint64_t *ret)
+{
+    uint64_t part = ONE_PERCENT;
+    size_t n = strspn(s, "0123456789");
+    char whole[8];
+    if (n == 0 || n >= sizeof whole)
+        return false;
+    memcpy(whole, s, n);
+    whole[n] = '\0';
+    *ret = strtoull(whole, NULL, 10) * ONE_PERCENT;
+    if (s[n] == '\0')
+        return true;
+    const char *digit = s + n + 1;
+    if (s[n] != '.' || *digit == '\0')
+        return false;
+    for (; *digit >= '0' && *digit <= '9' && part > 1; digit++) {
+        part /= 10;
+        *ret += (uint64_t)(*digit - '0') * part;
+    }
+    return *digit == '\0';
+}
+
+static bool parse_value(const struct option_row *r, const char *value, uint64_t *ret)
+{
+    bool ok = r->type == OPT_SHARE ? parse_share(value, ret) : parse_number(value, r->type, ret);
+    return ok && *ret >= r->min && *ret <= r->max;
+}
+
+static void bad_number(const struct cli_command *c, const struct option_row *r, const char *value)
+{
+    char range[64];
+    if (r->type == OPT_SHARE)
+        (void)snprintf(range, sizeof range, "%g to %g", (double)r->min / ONE_PERCENT,
+                       (double)r->max / ONE_PERCENT);
+    else
+        (void)snprintf(range, sizeof range, "%llu to %llu", (unsigned long long)r->min,
+                       (unsigned long long)r->max);
+    cli_say(NULL, "--%s takes a number from %s%s, not \"%s\"; see gcdumpc %s --help", r->name,
+            range,
+            r->type == OPT_SIZE   ? " (or as 64K, 16M, 16MB, 2GiB, by 1,024)"
+            : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)"
+                                  : "",
+            value, c->name);
+}
+
 /* Is VALUE, which means N, too small for what the rows limit that begin with 1: the memory of a
  * process, a disk, all dumps?  Then it lacks its unit.  --when says the same. */
 static bool lacks_unit(const struct option_row *r, const char *value, uint64_t n)
@@ -151,8 +199,9 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_NUMBER:
     case OPT_SIZE:
     case OPT_PERCENT:
+    case OPT_SHARE:
     case OPT_TIME:
-        if (parse_number(value, r->type, &number) && number >= r->min && number <= r->max) {
+        if (parse_value(r, value, &number)) {
             if (lacks_unit(r, value, number)) {
                 cli_say(NULL,
                         "--%s \"%s\": without a unit these are %s bytes: write %sM, or %sB if "
@@ -163,12 +212,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
             memcpy(field, &number, sizeof number);
             return true;
         }
-        cli_say(NULL, "--%s takes a number from %llu to %llu%s, not \"%s\"; see gcdumpc %s --help",
-                r->name, (unsigned long long)r->min, (unsigned long long)r->max,
-                r->type == OPT_SIZE   ? " (or as 64K, 16M, 16MB, 2GiB, by 1,024)"
-                : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)"
-                                      : "",
-                value, c->name);
+        bad_number(c, r, value);
         return false;
     }
     return false;

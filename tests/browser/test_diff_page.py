@@ -170,7 +170,7 @@ class Sections(DiffTest):
         self.assertIn("SessionStore: 1,000 → 2,000 UserSession, +", page.text("#summary .answers"))
         self.assertNotIn("Still", page.text("#summary .answers"))
         page.click("#suspects > details:not(.about) summary")
-        self.assertEqual(page.text("#suspects > details:not(.about) summary"), "1 more suspect, which grew less or not")
+        self.assertEqual(page.text("#suspects > details:not(.about) summary"), "1 more place, which grew less or not")
         self.assertRegex(page.text("#suspects > details:not(.about) h3"), "^2. static variable 0 6.0 MiB, .*1 Still object$")
         self.assertIn("static variable has not grown.", page.text("#suspects > details:not(.about) article"))
         page.click("#suspects > details:not(.about) h3 a")

@@ -243,10 +243,14 @@ class CliTest(unittest.TestCase):
 
     def with_memory(self, name):
         """The bundled recording NAME with names and the memory of its process, both made up: 120 of 900 MiB are the GC heap."""
-        self.put("bare.nettrace", subprocess.run(["gzip", "-dc", trace(name)], capture_output=True, check=True).stdout)
-        subprocess.run([os.path.join(BUILD, "tests", "named_recording"), self.path("bare.nettrace"), self.path("memory.nettrace"), "Outer`1", "1"],
-                       capture_output=True, check=True)
+        self.put_with_memory("memory.nettrace", subprocess.run(["gzip", "-dc", trace(name)], capture_output=True, check=True).stdout)
         return "memory.nettrace"
+
+    def put_with_memory(self, name, data, more=0):
+        """The recording DATA with such a memory, and MORE MiB outside of the heap."""
+        self.put("bare.nettrace", data)
+        subprocess.run([os.path.join(BUILD, "tests", "named_recording"), self.path("bare.nettrace"), self.path(name), "Outer`1", "1", str(more)],
+                       capture_output=True, check=True)
 
     def expected(self, name, text):
         """TEXT must be the content of expected/NAME."""

@@ -190,7 +190,7 @@ class Leaks(CliTest):
         self.assertEqual((got["older_recording"], got["older_heap_bytes"]), ("old", 40_417_648))
         text = " ".join(self.done("leaks", "old", "new").text.split())
         self.assertIn(" 1. s_carts: 200 -> 1,200 Cart, +1.9 MiB, 99 % of the growth. 5.7 % of the heap ", text)
-        self.assertIn("(1 more suspect, which grew less or not: --share 0.1 --min-bytes 64K shows all)", text)
+        self.assertIn("(1 more place, which grew less or not: --share 0.1 --min-bytes 64K shows all)", text)
         self.assertIn(" It grew between two dumps: a third one shows whether that goes on or ends at a limit (gcdumpc diff new LATER). ", text)
         self.assertNotIn("Its size, not its growth", text)
         shop = [os.path.join(SOURCE, "traces", "shop", f"{name}.nettrace.gz") for name in ("morning", "evening")]
@@ -199,6 +199,8 @@ class Leaks(CliTest):
                          [("SessionStore", "1,000 -> 3,000 UserSession, +4.1 MiB, 53 % of the growth"),
                           ("PriceFeed", "500 -> 1,500 PriceWatch, +3.2 MiB, 41 % of the growth")])
         self.assertEqual(got[0]["advice"], "Look in SessionStore for what adds to it and never removes.")
+        words = re.search(r"\(1 more place, which grew less or not: (.*) shows all\)", text)[1].split()
+        self.assertEqual([s["place"] for s in self.json("old", "new", *words)["suspects"]], ["s_carts", "s_pages"])
         both = self.json("old", "new", "--min-bytes", "1M", "--share", "1")["suspects"]
         self.assertEqual([(s["place"], s["bytes_before"]) for s in both], [("s_carts", None), ("s_pages", 40_016_024)])
         self.assertEqual(both[0]["grown"], "s_carts: 1,200 Cart (in the heap 200 -> 1,200), about +1.9 MiB, 99 % of the growth")
@@ -277,6 +279,36 @@ class Leaks(CliTest):
             text, got = self.grown(ring(*before), ring(*now))
             self.assertTrue(got["growth"] or got["suspects"], text)
             self.assertNotIn("as long as before", text)
+
+    def test_growth_outside_the_heap(self):
+        """It comes first if it is more than what the heap has got, with the objects that can own it."""
+        def frames(n, found):
+            objects = {"camera": ("Vision.Camera", 24, [f"f{i}" for i in range(n)]), "out": ("Vision.Found[]", 24 + 8 * found, [f"d{i}" for i in range(found)])}
+            objects |= {f"f{i}": ("Vision.FrameHandle", 40, []) for i in range(n)} | {f"d{i}": ("Vision.Found", 1000, []) for i in range(found)}
+            return heap(objects, [("camera", "s_camera"), ("out", "s_out")], flags={"Vision.FrameHandle": 2})[0]
+        def said(more, new):
+            self.put_with_memory("old", frames(150, 9000))
+            self.put_with_memory("new", new, more)
+            text = " ".join(self.done("leaks", "old", "new").text.split())
+            line = self.done("diff", "old", "new").text.split("\n")[0]
+            self.done("diff", "old", "new", "-o", "x.html")
+            with open(self.path("x.html"), encoding="utf-8") as page:
+                return text, self.json("old", "new"), line, page.read()
+        outside = ("Most has come outside the managed heap: +35.0 MiB native or unknown, 680.0 MiB -> 715.0 MiB; FrameHandle objects, which have a "
+                   "finalizer, went from 150 to 187.")
+        grown = "s_out: 9,000 -> 11,000 Found, +1.9 MiB, 100 % of the growth of the heap"
+        text, got, line, page = said(35, frames(187, 11_000))
+        self.assertIn(f" MiB. {outside} No. Where ", text)
+        self.assertIn(f" 1. {grown}. ", text)
+        self.assertEqual((got["headline"], got["native_or_unknown"]), (outside, {"before": 680 * MIB, "after": 715 * MIB}))
+        self.assertEqual(line, f"{outside} {grown}")
+        self.assertIn(outside, page)
+        # no more than the heap, or as much as always varies
+        for more in 3, 1:
+            text, got, line, page = said(more, frames(187, 11_000))
+            self.assertNotIn("come outside the managed heap", text + line + page)
+            self.assertTrue(got["headline"].endswith(", 100 % of the growth"), got["headline"])
+        self.assertNotIn("come outside the managed heap", said(35, frames(187, 60_000))[0])
 
     def test_two_dumps_in_the_wrong_order(self):
         """The same warnings as those of diff."""
@@ -483,7 +515,7 @@ class Leaks(CliTest):
         for words, count in (((), 1), (("--min-bytes", "10M"), 0), (("--min-bytes", "9M"), 1), (("--share", "100"), 1), (("--share", "99"), 1),
                              (("--share", "1", "--min-bytes", "100K"), 1), (("--top", "1"), 1)):
             self.assertEqual(len(self.json("in", *words)["suspects"]), count, words)
-        for words, what in ((("--share", "0"), "--share takes a number from 1 to 100, not \"0\""), (("--share", "101"), "--share takes .*"),
+        for words, what in ((("--share", "0"), "--share takes a number from 0.1 to 100, not \"0\""), (("--share", "101"), "--share takes .*"),
                             (("--share", "x"), "--share takes .*"), (("--min-bytes", "x"), "--min-bytes takes .*"),
                             (("--json", "--csv"), "give one of --json and --csv; .*")):
             self.refused(2, what + ".*", "leaks", "in", *words)

@@ -36,8 +36,8 @@ DEPENDENTS = [("cache", "extra"), ("dead", "lost")]          # the key of the se
 ALIVE = 24 + 40 + 100 + 200 + 1000 + 32 + 5000 + 48 + 60 + 90 + 26
 
 
-def heap(objects, statics=(), roots=(), dependents=(), names=None):
-    """A complete recording of these; NAMES replace types."""
+def heap(objects, statics=(), roots=(), dependents=(), names=None, flags=None):
+    """A complete recording of these; NAMES replace types, and FLAGS are those of types."""
     p, at, address = Payloads(), {}, 0x7F0000001000
     for name, (_, size, _) in objects.items():
         at[name] = address
@@ -49,7 +49,7 @@ def heap(objects, statics=(), roots=(), dependents=(), names=None):
               p.roots(0, *((at[o], kind, flags, 0xF20) for o, kind, flags in roots)),
               p.dependents(0, *((at[k], at[v]) for k, v in dependents)),
               p.edges(0, *(at[r] for _, _, refs in objects.values() for r in refs)),
-              p.types(*((number[t], (names or {}).get(t, t)) for t in types)), p.gc_end(), p.process_info("dotnet /srv/shop.dll")]
+              p.types(*((number[t], (names or {}).get(t, t), (flags or {}).get(t, 0), 0x02000001, ()) for t in types)), p.gc_end(), p.process_info("dotnet /srv/shop.dll")]
     ids = (1, 38, 18, 16, 17, 19, 15, 2, 99)
     return write(V4File(), [Ev(i, 2000 + k, e) for k, (i, e) in enumerate(zip(ids, events))]), at
 

@@ -1,10 +1,11 @@
 """A misspelt word gets a suggestion; a word that resembles nothing gets none."""
+import glob
 import os
 import re
 import shlex
 import unittest
 
-from cli_support import CliTest, main, small_trace, trace, types_trace
+from cli_support import SOURCE, CliTest, main, small_trace, trace, types_trace
 
 
 class Meant(CliTest):
@@ -150,6 +151,29 @@ class NextStep(CliTest):
                 run = self.gcdumpc(*words)
                 self.assertIn(run.code, (1, 2), run)
                 self.assertRegex(run.lines[-1], self.LEADS)
+
+    def test_recommended_options(self):
+        """What the texts of the program recommend exists: "gcdumpc COMMAND ... --option"."""
+        seen, helps = set(), {}
+        for path in glob.glob(os.path.join(SOURCE, "src", "**", "*.[ch]"), recursive=True):
+            with open(path, encoding="utf-8") as f:
+                text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+            for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r'"\s*"', "", text)):
+                for command, rest in re.findall(r"gcdumpc ([a-z]+) ([^;:()\\]*)", literal):
+                    seen |= {(command, option) for option in re.findall(r"(?<!\S)(--[a-z][a-z-]*|-[a-z])\b", rest)}
+        seen = {(c, o) for c, o in seen if c != "more"}
+        self.assertGreater(len(seen), 25)
+        for command, option in sorted(seen):
+            if command not in helps:
+                helps[command] = self.done(command, "--help").text
+            self.assertRegex(helps[command], rf"(?m)^  +(-[a-zA-Z], )?{option}\b|^  +{option}, ", command)
+
+    def test_shares_of_the_heap(self):
+        self.put("in.nettrace", small_trace())
+        for share in "1", "0.1", "0.125", "2.5", "99.999", "100", "100.0":
+            self.done("leaks", "in.nettrace", "--share", share)
+        for share in "0", "0.099", "1.2345", "100.001", "1.", ".5", "1e1", "-1", "99999999", "1%", "":
+            self.refused(2, "--share takes a number from 0.1 to 100, not .*; see gcdumpc leaks --help", "leaks", "in.nettrace", f"--share={share}")
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
     def test_missing_processes(self):

@@ -1,8 +1,8 @@
 /*
- * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording
+ * named_recording IN OUT OUTER WALK [MIB]: adds made-up names for a walk to a recording
  * (support/invent_names.h), without files of modules, and a made-up memory of its process: 900 MiB
- * with a GC heap of 120.  Prints what another reader should find in it, one line for each event
- * with tab-separated fields.
+ * with a GC heap of 120, and MIB more outside of it.  Prints what another reader should find in it,
+ * one line for each event with tab-separated fields.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 #define MIB (UINT64_C(1) << 20)
 
-static const struct gcd_process_memory memory = {
+static struct gcd_process_memory memory = {
     .unix_ms = 1795415132296,
     .resident_bytes = 900 * MIB,
     .anonymous_bytes = 800 * MIB,
@@ -75,10 +75,13 @@ static gcd_status run(struct gcd_input *in, char **words)
 int main(int count, char **words)
 {
     struct gcd_input *in = NULL;
-    if (count != 5) {
-        fputs("usage: named_recording IN OUT OUTER WALK\n", stderr);
+    if (count != 5 && count != 6) {
+        fputs("usage: named_recording IN OUT OUTER WALK [MIB]\n", stderr);
         return 2;
     }
+    const uint64_t more = count == 6 ? strtoul(words[5], NULL, 10) * MIB : 0;
+    memory.resident_bytes += more;
+    memory.anonymous_bytes += more;
     gcd_status st = gcd_input_open(words[1], NULL, &in, &err);
     if (st == GCD_OK)
         st = run(in, words);

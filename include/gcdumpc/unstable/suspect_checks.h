@@ -73,6 +73,13 @@ void gcd_suspects_headline(const struct gcd_graph *g, const struct gcd_names *na
                            const struct gcd_origins *origins, const struct gcd_suspects *all,
                            const struct gcd_suspects *largest, char ret[GCD_HEADLINE_BYTES]);
 
+/* The types of G whose objects can own native memory and of which there are many, the most numerous
+ * first: handles of the framework, and what others gave a finalizer.  Fills RET and tells how many.
+ */
+#define GCD_NATIVE_OWNERS 4u
+size_t gcd_native_owners(const struct gcd_graph *g, const struct gcd_origins *origins,
+                         uint32_t ret[GCD_NATIVE_OWNERS]);
+
 /* Is FIELD, found by gcd_suspects_options.limit, named like the length of an array, which grows
  * when it is full?  Then it limits no object with an array. */
 bool gcd_limit_is_capacity(const char *field);

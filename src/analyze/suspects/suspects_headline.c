@@ -203,33 +203,33 @@ static bool is_own(const struct suspects_work *w, uint32_t type)
 /* So many objects of one type can have a share in native memory. */
 #define FEWEST_OWNERS 10u
 /* So many types are named, each with this part of all objects that can. */
-#define MOST_OWNERS 4u
 #define OWNERS_PART 10u
 /* Flag in the runtime's type record. */
 #define TYPE_FINALIZABLE 2u
 
 /* Can objects of TYPE own native memory?  Handles of the framework, and what others gave a
  * finalizer. */
-static bool can_own_native(const struct suspects_work *w, uint32_t type)
+static bool can_own_native(const struct gcd_graph *g, const struct gcd_origins *origins,
+                           uint32_t type)
 {
-    const struct gcd_type *t = &gcd_graph_summary(w->g)->types[type];
+    const struct gcd_type *t = &gcd_graph_summary(g)->types[type];
     const char *handle = strstr(t->name, ".Safe");
     return (t->flags & TYPE_FINALIZABLE) != 0 &&
            ((handle != NULL && strstr(handle, "Handle") != NULL) ||
-            gcd_origins_get(w->origins, type) != GCD_ORIGIN_FRAMEWORK);
+            gcd_origins_get(origins, type) != GCD_ORIGIN_FRAMEWORK);
 }
 
-/* The types with most such objects, the most numerous first; fills RET, and tells how many. */
-static size_t native_owners(const struct suspects_work *w, uint32_t ret[MOST_OWNERS])
+size_t gcd_native_owners(const struct gcd_graph *g, const struct gcd_origins *origins,
+                         uint32_t ret[GCD_NATIVE_OWNERS])
 {
-    const struct gcd_summary *s = gcd_graph_summary(w->g);
+    const struct gcd_summary *s = gcd_graph_summary(g);
     uint64_t all = 0;
     size_t n = 0;
     for (uint32_t i = 0; i < s->type_count; i++) {
-        if (!can_own_native(w, i))
+        if (!can_own_native(g, origins, i))
             continue;
         all += s->types[i].objects;
-        most_types_add(s, i, ret, MOST_OWNERS, &n);
+        most_types_add(s, i, ret, GCD_NATIVE_OWNERS, &n);
     }
     while (n > 0 && (s->types[ret[n - 1]].objects < FEWEST_OWNERS ||
                      s->types[ret[n - 1]].objects < all / OWNERS_PART))
@@ -241,7 +241,7 @@ static size_t native_owners(const struct suspects_work *w, uint32_t ret[MOST_OWN
 static bool put_native(struct suspect_words *s)
 {
     const struct gcd_process_memory *m = &gcd_graph_summary(s->w->g)->memory;
-    uint32_t owners[MOST_OWNERS];
+    uint32_t owners[GCD_NATIVE_OWNERS];
     if (!gcd_is_native(m))
         return false;
     suspects_put(s, "Most memory is outside the managed heap: ");
@@ -249,7 +249,7 @@ static bool put_native(struct suspect_words *s)
     suspects_put(s, " of ");
     suspects_put_bytes(s, m->resident_bytes);
     suspects_put(s, " resident are native or unknown");
-    size_t n = native_owners(s->w, owners);
+    size_t n = gcd_native_owners(s->w->g, s->w->origins, owners);
     for (size_t i = 0; i < n; i++) {
         suspects_put(s, i == 0 ? "; " : i + 1 < n ? ", " : " and ");
         suspects_put_typed(s, gcd_graph_summary(s->w->g)->types[owners[i]].objects, owners[i]);

@@ -285,7 +285,8 @@ static bool print_suspects(const struct leaks *l)
     bool ok = l->older != NULL || (print_wrapped(0, l->headline) && putchar('\n') != EOF);
     ok = ok && render_text(table, stdout);
     if (l->shown < n)
-        printf("(%s more suspect%s%s)\n", GCD_DIGITS(n - l->shown), gcd_plural(n - l->shown),
+        printf("(%s more %s%s%s)\n", GCD_DIGITS(n - l->shown),
+               l->older == NULL ? "suspect" : "place", gcd_plural(n - l->shown),
                l->older == NULL ? ""
                : l->all         ? ", which grew less or not"
                         : ", which grew less or not: --share 0.1 --min-bytes 64K shows all");
@@ -434,6 +435,19 @@ static bool add_headline(const struct leaks *l, json_t *o, const struct answer *
     return ok;
 }
 
+/* Memory outside the heap in the two dumps; null where one does not know. */
+static void add_native(const struct leaks *l, json_t *o)
+{
+    uint64_t bytes[2];
+    json_t *both = json_null();
+    if (answer_older_native_bytes(l->older, bytes)) {
+        both = json_object();
+        cli_json_count(both, "before", bytes[0]);
+        cli_json_count(both, "after", bytes[1]);
+    }
+    (void)json_object_set_new(o, "native_or_unknown", both);
+}
+
 static bool print_json(const struct leaks *l)
 {
     struct answer_of_suspects of = asked(l, l->suspects);
@@ -442,6 +456,7 @@ static bool print_json(const struct leaks *l)
     if (l->older != NULL) {
         cli_json_put_text(o, "older_recording", l->older_file);
         cli_json_count(o, "older_heap_bytes", answer_older_heap_bytes(l->older));
+        add_native(l, o);
     }
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "observed_bytes", gcd_suspects_observed_bytes(l->suspects));
@@ -491,7 +506,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
 
 static bool has_limits(const struct cli_args *args)
 {
-    return args->view.share_percent != 0 || args->view.min_bytes != 0;
+    return args->view.share_millis != 0 || args->view.min_bytes != 0;
 }
 
 /* ARGS for one of two dumps. */

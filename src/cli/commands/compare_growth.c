@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* The line for the open newest dump, in TEXT. */
-static gcd_status find_line(const struct cli_comparison *c, char text[ANSWER_COME_BYTES],
+static gcd_status find_line(const struct cli_comparison *c, char text[ANSWER_LINE_BYTES],
                             bool *ret_any, struct gcd_error *err)
 {
     struct gcd_context looking = cli_context_steps(c->args, "looking for suspects");
@@ -35,7 +35,7 @@ static gcd_status find_line(const struct cli_comparison *c, char text[ANSWER_COM
 enum cli_exit cli_growth_say(const struct cli_comparison *c)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    char text[ANSWER_COME_BYTES];
+    char text[ANSWER_LINE_BYTES];
     bool any = false, complete = true;
     for (size_t i = 0; i < c->side_count; i++)
         complete = complete && c->sides[i].verdict.complete;

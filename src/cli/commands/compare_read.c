@@ -497,7 +497,7 @@ static enum cli_exit open_input(struct reading *r, const struct cli_args *args)
     if (r->c->newest != NULL) { /* suspects as leaks looks for them in two dumps */
         own.view.share = ANSWER_GROWN_SHARE;
         own.view.min_bytes = ANSWER_GROWN_BYTES;
-        own.view.share_percent = 0;
+        own.view.share_millis = 0;
     }
     e = cli_open(args, need_of(r->c), &r->d);
     return e == CLI_DONE && need_of(r->c) != CLI_NEED_FACTS ? cli_make_session(&own, &r->d) : e;

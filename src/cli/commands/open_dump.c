@@ -239,10 +239,11 @@ enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
         .context = cli_context(args, NULL),
         .names = d->names,
         .mine = mine,
-        .share = args->view.share > 0 ? args->view.share : (double)args->view.share_percent / 100,
+        .share = args->view.share > 0 ? args->view.share
+                                      : (double)args->view.share_millis / CLI_SHARE_MILLIS,
         .min_bytes = args->view.min_bytes,
         /* an explicit limit applies to all kinds */
-        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,
+        .only_large = args->view.share_millis != 0 || args->view.min_bytes != 0,
     };
     if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);

@@ -373,7 +373,7 @@ export function growth(text) {
 
 /** @param {number} n  suspects */
 export function grewLess(n) {
-  return `${plural(n, "more suspect")}, which grew less or not`;
+  return `${plural(n, "more place")}, which grew less or not`;
 }
 
 /** @param {number} limit */

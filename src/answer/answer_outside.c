@@ -1,0 +1,67 @@
+/*
+ * What has grown outside the managed heap between two dumps: it comes first if it is more than what
+ * the heap has got.
+ */
+#include "answer/answer_older.h"
+
+#include <stdio.h>
+
+#include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/suspect_checks.h>
+#include <gcdumpc/unstable/text/plural.h>
+
+#include "base/short_name.h"
+
+/* The runtime's own memory varies by less, */
+#define LEAST_BYTES (UINT64_C(4) << 20)
+/* and by such a part of what it was. */
+#define LEAST_PART 20u
+
+static uint64_t grown(const uint64_t bytes[2])
+{
+    return bytes[1] > bytes[0] ? bytes[1] - bytes[0] : 0;
+}
+
+/* Adds of which objects that can own native memory there are more: "; FrameHandle objects (with a
+ * finalizer) went from 154 to 187". */
+static void put_owners(struct answer_older *o, const struct gcd_session *newer,
+                       const struct gcd_origins *origins, size_t n)
+{
+    const struct gcd_graph *g = gcd_session_graph(newer);
+    char step[GCD_ASYNC_STEP_BYTES];
+    uint32_t owners[GCD_NATIVE_OWNERS];
+    size_t count = gcd_native_owners(g, origins, owners), said = 0;
+    for (size_t i = 0; i < count && n < sizeof o->outside; i++) {
+        const char *name = gcd_names_plain(gcd_session_names(newer), owners[i]);
+        const struct gcd_diff_row *row = answer_type_row(o->types, name);
+        if (row == NULL || row->sums[1].objects <= row->sums[0].objects)
+            continue;
+        const char *said_of =
+            gcd_short_name(name, gcd_graph_summary(g)->types[owners[i]].name, step, sizeof step);
+        n += (size_t)snprintf(o->outside + n, sizeof o->outside - n,
+                              "%s%.400s objects%s went from %s to %s", said == 0 ? "; " : ", ",
+                              said_of, said == 0 ? ", which have a finalizer," : "",
+                              GCD_DIGITS(row->sums[0].objects), GCD_DIGITS(row->sums[1].objects));
+        said++;
+    }
+    if (n < sizeof o->outside)
+        (void)snprintf(o->outside + n, sizeof o->outside - n, ".");
+}
+
+void answer_older_outside(struct answer_older *o, const struct gcd_session *newer,
+                          const struct gcd_origins *origins)
+{
+    char more[GCD_TEXT_SIZE_BYTES], was[GCD_TEXT_SIZE_BYTES], is[GCD_TEXT_SIZE_BYTES];
+    uint64_t by;
+    o->native_bytes[1] = answer_older_native(newer);
+    if (o->native_bytes[0] == UINT64_MAX || o->native_bytes[1] == UINT64_MAX)
+        return;
+    by = grown(o->native_bytes);
+    if (by < LEAST_BYTES || by < o->native_bytes[0] / LEAST_PART || by <= grown(o->own_bytes))
+        return;
+    int n = snprintf(o->outside, sizeof o->outside,
+                     "Most has come outside the managed heap: +%s native or unknown, %s -> %s",
+                     gcd_text_size(by, more), gcd_text_size(o->native_bytes[0], was),
+                     gcd_text_size(o->native_bytes[1], is));
+    put_owners(o, newer, origins, n > 0 ? (size_t)n : 0);
+}
