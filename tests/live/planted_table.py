@@ -240,6 +240,7 @@ filling("limit-channel", "Its limit is 6,000")
 filling("limit-blocking", "Its limit is 6,000")
 limited("limit-queue", r"limit is 6,000 \(_maxLines of ReceiptPrinter\)")
 growing("growth-capacity", r"Journal\._lines", "60,000 -> 130,000", r"look in Journal for what fills it")
+growing("growth-cache", r"ProductCache\._cache", r"3,000 -> 9,000 (\w+\.)?ProductPage", r"[Ll]ook in ProductCache for entries without an expiration")
 growing("growth-snapshots", r"Snapshots\._byNumber", "8,000 -> 20,000", "[Ll]ook in Snapshots for what adds", never=["Each is an object of its own"])
 
 # -- the right level ------------------------------------------------------------------------------------------------------------------

@@ -289,6 +289,7 @@ static class Limits
         ("limit-queue", () => Filled.Up(5_000, 7_000, ReceiptPrinter.Instance.Add)),
         ("growth-capacity", () => Filled.Up(60_000, 70_000, Journal.Instance.Add)),
         ("growth-snapshots", () => Filled.Up(8_000, 12_000, Snapshots.Instance.Add)),
+        ("growth-cache", () => Filled.Up(3_000, 6_000, ProductCache.Instance.Add)),
         ("recent-lost", () => Stores.Fill(9_000, LabelCache.Lossy.Add)),
         ("bus", () => Stores.Fill(3_500, _ => new OrderTicket().Subscribe())),
         ("bus-subscriptions", () => Stores.Fill(3_500, _ => new OrderTicket().Register())),
