@@ -55,9 +55,14 @@ void answer_async_remarks(const struct gcd_async_totals *t, char ret[ANSWER_ASYN
             "what it keeps.",
             GCD_DIGITS(t->runtime_calls));
     if (t->runtime_async > 0 && n >= 0)
+        n += snprintf(ret + n, ANSWER_ASYNC_REMARKS_BYTES - (size_t)n,
+                      "%sObjects of runtime async: %s. What those methods wait for is not known.",
+                      n > 0 ? "\n" : "", GCD_DIGITS(t->runtime_async));
+    if (t->fsharp_async > 0 && n >= 0 && n < (int)ANSWER_ASYNC_REMARKS_BYTES)
         (void)snprintf(ret + n, ANSWER_ASYNC_REMARKS_BYTES - (size_t)n,
-                       "%sObjects of runtime async: %s. What those methods wait for is not known.",
-                       n > 0 ? "\n" : "", GCD_DIGITS(t->runtime_async));
+                       "%sF# async computations are not read: what they and their agents wait for "
+                       "is not known (objects of them: %s).",
+                       n > 0 ? "\n" : "", GCD_DIGITS(t->fsharp_async));
 }
 
 /* Fills RET[FRAMES_MAX] with the frames of the stack that ends with FRAME, innermost first.

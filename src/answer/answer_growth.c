@@ -587,6 +587,8 @@ void answer_suspect_growth(struct answer *a, const struct answer_of_suspects *of
     if (g.known) {
         answer_count(a, "bytes_before", g.bytes_before);
         answer_delta(a, "bytes_delta", g.bytes_before, g.bytes);
+    } else if (g.grown > 0) {
+        answer_delta(a, "bytes_delta", 0, g.grown);
     }
     answer_text(a, "grown", growth_text(s, &g, of->session, text));
 }

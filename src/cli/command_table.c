@@ -126,7 +126,8 @@ static const struct cli_command commands[] = {
       "-o FILE.html writes all suspects to a page, with an overview of the whole heap.\n"
       "Two dumps, the older one first, or an older dump and a process: shows what has grown, the "
       "most first, even\n"
-      "if one dump alone would not make it a suspect.\n" FOLDED,
+      "if one dump alone would not make it a suspect.  Then there is no -o: gcdumpc diff -o writes "
+      "that page.\n" FOLDED,
       "  gcdumpc leaks shop.nettrace.gz\n"
       "  gcdumpc leaks monday.nettrace.gz friday.nettrace.gz\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
@@ -137,7 +138,8 @@ static const struct cli_command commands[] = {
       "Identical stacks are shown once, with their number.  Nothing waits for the last method of a "
       "stack.\n"
       "A core file and --direct have also the states of tasks, when timers are due, and the "
-      "requests of Kestrel.\n\n"
+      "requests of Kestrel.\n"
+      "Computations of F# (async { }) and agents are not read, only tasks.\n\n"
       "Retained: what only these operations keep alive; an object counts once.  Old: stacks whose "
       "last method had\n"
       "survived a garbage collection before the one of the dump.  \"(probably)\": the objects "

@@ -45,8 +45,9 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
         return "standard input can be read only once";
     if (c->bit == CLI_TREND)
         return args->input_count < 2 ? "trend needs two dumps or more, the oldest first" : NULL;
-    return args->input_count + live == 2
-               ? NULL
+    return args->input_count + live == 2 ? NULL
+           : args->input_count + live > 2
+               ? "diff compares two dumps; gcdumpc trend compares more"
                : "diff needs two dumps: OLD and NEW, or OLD and a process";
 }
 

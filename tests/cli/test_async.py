@@ -80,7 +80,7 @@ class Async(CliTest):
         heap_bytes = 40 + 96 + 24 + 24 + 64 + 112 + 5 * (120 + 130 + 72 + 1000) + 10 + 2 * (104 + 3 * 72)
         self.assertEqual(got, {"names_missing": None, "heap_bytes": heap_bytes, "operations": 15, "stack_count": 10, "old_stacks": None, "probable_stacks": 1,
                                "bytes": sum(s["bytes"] for s in STACKS), "different": 3, "completed_count": 1, "completed_bytes": 96,
-                               "runtime_async_calls": 0, "runtime_async_objects": 0})
+                               "runtime_async_calls": 0, "runtime_async_objects": 0, "fsharp_async_objects": 0})
 
     def test_text(self):
         self.put("in", shop())
@@ -89,6 +89,15 @@ class Async(CliTest):
         self.expected("async-net10-wks-ranges.txt", self.done("async", self.link("net10-wks-ranges")).text)
         self.put("none", heap({"app": ("Shop.App", 40, [])}, [("app", "s_app")])[0])
         self.assertEqual(self.done("async", "none").text, "No asynchronous operation waits.\n")
+
+    def test_async_of_fsharp(self):
+        """Its computations are no tasks: they are not read, and that is said."""
+        control = "Microsoft.FSharp.Control"
+        self.put("in", heap({"app": ("Shop.App", 40, ["agent", "aux"]), "agent": (f"{control}.FSharpMailboxProcessor`1[Shop.Msg]", 72, []),
+                             "aux": (f"{control}.AsyncActivationAux", 56, []), "other": (f"{control}.Latch", 24, [])}, [("app", "s_app")])[0])
+        self.assertEqual(self.done("async", "in").text, "No async method with a state machine waits.\n\nF# async computations are not read: "
+                         "what they and their agents wait for is not known (objects of them: 2).\n")
+        self.assertEqual(self.json("in")["fsharp_async_objects"], 2)
 
     def test_runtime_async(self):
         """As .NET 10 makes it with DOTNET_RuntimeAsync=1: counted, and said to be unknown."""

@@ -203,7 +203,9 @@ class Diff(Compare):
         self.refused(1, r"text: .*", "diff", "old", "text")
 
     def test_wrong_use(self):
-        for words in ([], ["a"], ["a", "b", "c"], ["a", "b", "--pid", "1"], ["--pid", "1"]):
+        for words in (["a", "b", "c"], ["a", "b", "--pid", "1"]):
+            self.refused(2, r"diff compares two dumps; gcdumpc trend compares more; see gcdumpc diff --help", "diff", *words)
+        for words in ([], ["a"], ["--pid", "1"]):
             self.refused(2, r"diff needs two dumps: OLD and NEW, or OLD and a process; see gcdumpc diff --help", "diff", *words)
         for words in ([], ["a"]):
             self.refused(2, r"trend needs two dumps or more, the oldest first; see gcdumpc trend --help", "trend", *words)

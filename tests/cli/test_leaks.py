@@ -157,6 +157,14 @@ class Leaks(CliTest):
                          [("Catalogue", 3500), ("Prices", 2000), ("ServiceProvider", 100), ("Dictionary", 80)])
         self.assertTrue(got["none"].startswith("Nothing looks like a leak. Largest: Catalogue 3.4 KiB ("), got["none"])
 
+    def test_a_function_of_fsharp_holds(self):
+        objects = {"f": ("Lsp.Program+tick@68", 32, ["all"]), "all": ("Lsp.Order[]", 824, [f"o{i}" for i in range(100)])}
+        objects |= {f"o{i}": ("Lsp.Order", 100_000, []) for i in range(100)}
+        self.put("in", heap(objects, [("f", "s_f")])[0])
+        text = " ".join(self.done("leaks", "in").text.split())
+        self.assertIn(" a function in ", text)
+        self.assertNotIn("one a ", text)
+
     def test_types_without_names(self):
         text = self.done("leaks", trace("net10-wks-nonames"), "--min-bytes=1K", "--share=1", code=3).text
         self.assertRegex(text, r"\ban UNKNOWN 0x")
@@ -203,6 +211,7 @@ class Leaks(CliTest):
         self.assertEqual([s["place"] for s in self.json("old", "new", *words)["suspects"]], ["s_carts", "s_pages"])
         both = self.json("old", "new", "--min-bytes", "1M", "--share", "1")["suspects"]
         self.assertEqual([(s["place"], s["bytes_before"]) for s in both], [("s_carts", None), ("s_pages", 40_016_024)])
+        self.assertEqual(both[0]["bytes_delta"], 2_008_000)        # as the text says, estimated
         self.assertEqual(both[0]["grown"], "s_carts: 1,200 Cart (in the heap 200 -> 1,200), about +1.9 MiB, 99 % of the growth")
         self.assertIn("No suspect has grown between the two dumps.\n", self.done("leaks", "new", "old").text)
         self.assertIsNone(self.json("new")["suspects"][0].get("grown"))

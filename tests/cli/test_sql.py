@@ -536,6 +536,16 @@ class Wrong(SqlTest):
         self.assertIn("standard output: cannot write", run.err.decode())
 
 
+class Commands(SqlTest):
+    def test_commands_of_the_prompt(self):
+        """Those that only tell something are also an argument."""
+        name = self.link("net10-wks")
+        self.assertRegex(self.done("sql", name, ".schema refs").text, r"\Arefs:\n +source, target, ordinal")
+        self.assertIn("\n  types ", self.done("sql", name, ".tables;").text)
+        self.assertIn("A statement ends with a semicolon", self.done("sql", name, ".help").text)
+        self.refused(1, 'there is no command ".nonsense"; .help lists them', "sql", name, ".nonsense")
+
+
 class Prompt(SqlTest):
     def talk(self, *keys, code=0, early=b""):
         """Types KEYS at the prompt, each after the program has shown the prompt again, and EARLY before the program runs; all that was shown."""

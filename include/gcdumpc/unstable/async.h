@@ -111,7 +111,9 @@ struct gcd_async_totals {
     uint64_t completed, completed_bytes;
     uint64_t runtime_calls; /* operations that are calls of methods without state machines */
     uint64_t runtime_async; /* other objects of runtime async; nothing more is known of them */
-    bool ages_known;        /* the dump has memory ranges; else old_stacks are 0 */
+    /* objects of F# async computations and their agents, which are no operations here */
+    uint64_t fsharp_async;
+    bool ages_known; /* the dump has memory ranges; else old_stacks are 0 */
 };
 
 /*

@@ -95,6 +95,19 @@ static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct g
     return GCD_OK;
 }
 
+/* Objects of F# async computations and agents: continuations in closures, not tasks. */
+static uint64_t fsharp_objects(const struct gcd_summary *s)
+{
+    static const char *const begins[] = { "Microsoft.FSharp.Control.AsyncActivation",
+                                          "Microsoft.FSharp.Control.FSharpMailboxProcessor" };
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->type_count; i++)
+        for (size_t k = 0; k < sizeof begins / sizeof *begins; k++)
+            if (strncmp(s->types[i].name, begins[k], strlen(begins[k])) == 0)
+                gcd_add_saturating(&n, s->types[i].objects);
+    return n;
+}
+
 struct collected {
     struct gcd_async_completed *by_type; /* [type_count] */
     uint64_t runtime_calls, runtime_async;
@@ -222,6 +235,7 @@ gcd_status async_objects(struct async *a, struct gcd_async_completed **completed
     }
     totals->operations = a->op_count;
     totals->runtime_calls = c.runtime_calls;
+    totals->fsharp_async = fsharp_objects(gcd_graph_summary(a->g));
     totals->runtime_async =
         c.runtime_async - (c.runtime_async < a->no_calls ? c.runtime_async : a->no_calls);
     return st;

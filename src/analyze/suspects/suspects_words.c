@@ -576,8 +576,7 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
     if (p->path_count > 1) {
         suspects_put(s, p->path_count > 2 || p->path[0].repeats > 1 ? " by way of " : " through ");
         const struct gcd_suspect_step *by = owner_of(s, p);
-        put_member(s, by->type,
-                   gcd_suspect_field(p, (size_t)(by - p->path), s->w->o->fields));
+        put_member(s, by->type, gcd_suspect_field(p, (size_t)(by - p->path), s->w->o->fields));
         if (p->path[p->path_count - 1].dependent)
             suspects_put(s, " and a dependent handle");
     }
@@ -640,7 +639,8 @@ void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
             suspects_put_name(s, f.name);
             suspects_put(s, " of ");
         }
-        suspects_put(s, "one ");
+        if (made_of(s, p->owner) == NULL) /* else "a function in" follows */
+            suspects_put(s, "one ");
     }
     suspects_put_who(s, p->owner);
     suspects_put_module(s, p);

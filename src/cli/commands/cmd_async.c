@@ -87,7 +87,8 @@ static void print_head(const struct waiting *w)
     if (answer_is_untold(&w->unnamed, w->totals.operations + w->totals.runtime_async))
         return; /* print_untold */
     if (w->totals.operations == 0) {
-        puts(answer_nothing_waits(gcd_graph_summary(w->d.graph), w->totals.runtime_async));
+        puts(answer_nothing_waits(gcd_graph_summary(w->d.graph),
+                                  w->totals.runtime_async + w->totals.fsharp_async));
         return;
     }
     printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a),
@@ -218,6 +219,7 @@ json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gc
     cli_json_told(o, "completed_bytes", t.completed_bytes, u);
     cli_json_told(o, "runtime_async_calls", t.runtime_calls, u);
     cli_json_told(o, "runtime_async_objects", t.runtime_async, u);
+    cli_json_told(o, "fsharp_async_objects", t.fsharp_async, u);
     cli_json_names_missing(o, u);
     json_object_set_new(o, "old_stacks",
                         t.ages_known ? cli_json_number(t.old_stacks) : json_null());

@@ -184,9 +184,11 @@ enum cli_exit cmd_sql(const struct cli_args *args)
     char *text;
     cli_memory_for_sql();
     enum cli_exit e = statements_of(args, &text);
-    if (e == CLI_DONE)
+    if (e == CLI_DONE && !sql_is_command(text))
         e = check(args, text);
-    if (e == CLI_DONE) {
+    if (e == CLI_DONE && sql_is_command(text)) { /* which needs no heap */
+        e = sql_command(&s, text);
+    } else if (e == CLI_DONE) {
         e = open_shell(args, &s);
         if (e == CLI_DONE)
             e = cli_finish(args, &s.d, text != NULL ? sql_run(&s, text) : sql_prompt(&s), 0);

@@ -37,7 +37,11 @@ enum cli_exit sql_wrong(const char *subject, const char *text, const struct gcd_
  * the output finds that. */
 enum cli_exit sql_print(const struct sql_shell *s, struct gcd_sql_query *q);
 
-/* sql_prompt.c: runs statements until the end of the input, or .quit. */
+/* sql_prompt.c: is TEXT a command of the prompt, as ".schema objects"? */
+bool sql_is_command(const char *text);
+/* Runs it.  CLI_FAILED: there is none with that name, which has been said. */
+enum cli_exit sql_command(struct sql_shell *s, const char *text);
+/* Runs statements until the end of the input, or .quit. */
 enum cli_exit sql_prompt(struct sql_shell *s);
 
 /* sql_lines.c */

@@ -82,15 +82,17 @@ static void print_prompt_help(void)
         "gcdumpc-sql(1) has more.\n");
 }
 
-/* Runs the command in LINE, which begins with a dot.  False: quit. */
-static bool run_command(struct sql_shell *s, char *line)
+/* Runs the command in LINE, which begins with a dot.  False: quit.  *RET_KNOWN false: there is none
+ * with that name, which has been said. */
+static bool run_command(struct sql_shell *s, char *line, bool *ret_known)
 {
-    char *word = line + strcspn(line, " \t"), *end;
+    for (size_t n = strlen(line); n > 0 && (line[n - 1] == ' ' || line[n - 1] == ';'); n--)
+        line[n - 1] = '\0';
+    char *word = line + strcspn(line, " \t");
     if (*word != '\0')
         *word++ = '\0';
     word += strspn(word, " \t");
-    for (end = word + strlen(word); end > word && (end[-1] == ' ' || end[-1] == ';'); end--)
-        end[-1] = '\0';
+    *ret_known = true;
     if (strcmp(line, ".quit") == 0 || strcmp(line, ".exit") == 0)
         return false;
     if (strcmp(line, ".tables") == 0)
@@ -102,10 +104,28 @@ static bool run_command(struct sql_shell *s, char *line)
     else if (strcmp(line, ".mode") == 0 &&
              (strcmp(word, "table") == 0 || strcmp(word, "json") == 0 || strcmp(word, "csv") == 0))
         s->mode = word[0] == 't' ? SQL_TABLE : word[0] == 'j' ? SQL_JSON : SQL_CSV;
-    else
+    else {
+        *ret_known = false;
         cli_say(NULL, "there is no command \"%s%s%s\"; .help lists them", line,
                 word[0] != '\0' ? " " : "", word);
+    }
     return true;
+}
+
+bool sql_is_command(const char *text)
+{
+    return text != NULL && text[0] == '.' && strpbrk(text, "\r\n") == NULL;
+}
+
+enum cli_exit sql_command(struct sql_shell *s, const char *text)
+{
+    bool known;
+    char *line = strdup(text);
+    if (line == NULL)
+        return cli_no_memory(s->d.subject);
+    (void)run_command(s, line, &known);
+    free(line);
+    return known ? CLI_DONE : CLI_FAILED;
 }
 
 /* ---- the loop ---- */
@@ -121,8 +141,9 @@ static bool is_quit(const char *line)
 static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement *st, char *line,
                  enum cli_exit *ret)
 {
+    bool known;
     if (line[0] == '.' && (st->bytes == 0 || is_quit(line)))
-        return run_command(s, line);
+        return run_command(s, line, &known);
     if (st->bytes == 0 && line[strspn(line, " \t;")] == '\0')
         return true;
     if (!append(st, line)) {

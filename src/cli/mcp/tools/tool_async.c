@@ -100,7 +100,8 @@ const struct mcp_tool mcp_async = {
     "states of tasks, the most frequent timers and the requests that a web server has at work.",
     async_args,
     "operations:i? stack_count:i? bytes:i? probable_stacks:i? completed_count:i? "
-    "completed_bytes:i? runtime_async_calls:i? runtime_async_objects:i? names_missing:s? "
+    "completed_bytes:i? runtime_async_calls:i? runtime_async_objects:i? fsharp_async_objects:i? "
+    "names_missing:s? "
     "old_stacks:i? stacks[*] tasks[*]~ timers[*]~ requests[*]~",
     MCP_TAKES_HEAP | MCP_PAGED,
     run_async,
