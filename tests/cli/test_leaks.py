@@ -77,7 +77,7 @@ def catalogue(articles, found, each=500, texts=0):
     return heap(objects, [("store", "s_store"), ("session", "s_session"), ("texts", "s_texts")])[0]
 
 
-def versions(collection, part, shared, now=1000, n=1000):
+def versions(collection, part, shared, now=1000, n=1000, together=False):
     """An immutable collection of N documents, and the one that replaced it, of NOW; they share the parts of so many."""
     objects = {"was": ("Lsp.Solution", 24, ["from"]), "is": ("Lsp.Solution", 24, ["to"])}
     for name, count in (("from", n), ("to", now)):
@@ -89,6 +89,8 @@ def versions(collection, part, shared, now=1000, n=1000):
         for i, at in enumerate(ids):
             objects.setdefault(at, (part, 56, [f"doc.{at}", *ids[i + 1:i + 2]]))
             objects.setdefault(f"doc.{at}", ("Lsp.Document", 500, []))
+    if together:
+        return heap(objects | {"all": ("Lsp.Solution[]", 40, ["was", "is"])}, [("all", "s_all")])[0]
     return heap(objects, [("was", "s_was"), ("is", "s_is")])[0]
 
 
@@ -271,6 +273,10 @@ class Leaks(CliTest):
             text, got = self.grown(versions(collection, part, 900), versions(collection, part, 0, 3000))
             self.assertEqual(len(got["suspects"]), 1, text)
             self.assertRegex(got["suspects"][0]["grown"], r"^Solution: 1,000 -> 3,000 (Document|\S+<.*>), \+1\.1 MiB, 69 % of the growth$")
+        # one path leads to both
+        text, got = self.grown(versions(collection, part, 900, together=True), versions(collection, part, 0, together=True))
+        self.assertEqual(got["growth"], None, text)
+        self.assertIn(" Solution has 1,000 Document, as before. In the heap are 1,100 -> 2,000 of them, ", text)
         # what is a list of the program's own tells by its paths
         text, got = self.grown(versions("Lsp.Docs", "Lsp.Docs", 900), versions("Lsp.Docs", "Lsp.Docs", 0))
         self.assertNotIn("versions", text)
