@@ -80,6 +80,20 @@ static bool is_same_kind(enum gcd_suspect_kind a, enum gcd_suspect_kind b)
            (b == GCD_SUSPECT_DESIGN ? GCD_SUSPECT_OBJECT : b);
 }
 
+/* Do A and B differ at most in lines: "a function in Program.tick, line 68.agent"?  What F# makes
+ * of one computation is a class for each place where it waits. */
+static bool is_other_line(const char *a, const char *b)
+{
+    static const char line[] = ", line ";
+    const char *of_a = strstr(a, line), *of_b = strstr(b, line);
+    if (of_a == NULL || of_b == NULL || of_a - a != of_b - b ||
+        memcmp(a, b, (size_t)(of_a - a)) != 0)
+        return false;
+    of_a += sizeof line - 1;
+    of_b += sizeof line - 1;
+    return strcmp(of_a + strspn(of_a, "0123456789"), of_b + strspn(of_b, "0123456789")) == 0;
+}
+
 /* Are A and B the same place?  Only memory tells the method of a local variable. */
 static bool is_same_place(const char *a, const char *b)
 {
@@ -87,7 +101,7 @@ static bool is_same_place(const char *a, const char *b)
     const char *of_a = strstr(a, local), *of_b = strstr(b, local);
     if (of_a == NULL || of_b == NULL ||
         strncmp(of_a, " in a local of ", 15) == strncmp(of_b, " in a local of ", 15))
-        return strcmp(a, b) == 0;
+        return strcmp(a, b) == 0 || is_other_line(a, b);
     return of_a - a == of_b - b && memcmp(a, b, (size_t)(of_a - a)) == 0;
 }
 
@@ -100,9 +114,9 @@ static const struct place *place_of(const struct answer_older *o, const struct g
         const struct place *p = &o->places[i];
         if (!is_same_kind(p->kind, s->kind) || !is_same_place(p->name, s->place))
             continue;
-        if (p->kind == s->kind)
+        if (p->kind == s->kind && strcmp(p->name, s->place) == 0)
             return p;
-        alike = alike == NULL ? p : alike;
+        alike = alike == NULL || (alike->kind != s->kind && p->kind == s->kind) ? p : alike;
     }
     return alike;
 }

@@ -159,6 +159,16 @@ class Leaks(CliTest):
                          [("Catalogue", 3500), ("Prices", 2000), ("ServiceProvider", 100), ("Dictionary", 80)])
         self.assertTrue(got["none"].startswith("Nothing looks like a leak. Largest: Catalogue 3.4 KiB ("), got["none"])
 
+    def test_a_computation_of_fsharp_that_went_on(self):
+        """It waits at another line, where it is another class, and has what it had."""
+        def at(line, orders):
+            f = f"Lsp.Program+tick@{line}"
+            objects = {"f": (f, 32, ["all"]), "all": ("Lsp.Order[]", 24 + 8 * orders, [f"o{i}" for i in range(orders)])}
+            return heap(objects | {f"o{i}": ("Lsp.Order", 1000, []) for i in range(orders)}, [("f", "s_f")])[0]
+        self.assertEqual(self.grown(at(68, 1000), at(70, 1000))[1]["suspects"], [])
+        got = self.grown(at(68, 1000), at(70, 3000))[1]["suspects"]
+        self.assertEqual([(s["bytes_before"] > 10**6, s["grown"].partition(": ")[2]) for s in got], [(True, "1,000 -> 3,000 Order, +1.9 MiB, 100 % of the growth")])
+
     def test_a_function_of_fsharp_holds(self):
         objects = {"f": ("Lsp.Program+tick@68", 32, ["all"]), "all": ("Lsp.Order[]", 824, [f"o{i}" for i in range(100)])}
         objects |= {f"o{i}": ("Lsp.Order", 100_000, []) for i in range(100)}
