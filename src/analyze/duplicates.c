@@ -218,6 +218,9 @@ struct holders {
     struct gcd_idmap ways;         /* type and slot, or root -> number of the way */
     struct gcd_idmap found;        /* row and way -> index in items */
     uint32_t way_count;
+    /* An object counts once for each way, however many refer to it so. */
+    uint32_t *last_way;       /* [node_count] number of the way + 1 by which it was counted last */
+    struct gcd_idmap counted; /* object and way, of objects that are reached by several ways */
     struct gcd_duplicate_holder *items;
     size_t count, cap;
 };
@@ -225,6 +228,20 @@ struct holders {
 /* References of a type that are not certain to go through one field share a way. */
 #define NO_SLOT    UINT32_C(0xfffffffe)
 #define ROOT_SPACE (UINT64_C(0xffffffff) << 32)
+
+/* *RET: is NODE reached by the way NUMBER for the first time?  False: out of memory. */
+static bool is_first(struct holders *h, uint32_t node, uint32_t number, bool *ret)
+{
+    uint32_t last = h->last_way[node];
+    uint64_t key = (uint64_t)node << 32;
+    *ret = last == 0;
+    h->last_way[node] = number + 1;
+    if (last == 0 || last == number + 1)
+        return true;
+    *ret = gcd_idmap_get(&h->counted, key | number) == GCD_IDMAP_NONE;
+    return gcd_idmap_put(&h->counted, key | (last - 1), 1) &&
+           gcd_idmap_put(&h->counted, key | number, 1);
+}
 
 static gcd_status add_holder(struct holders *h, uint32_t node, uint64_t way,
                              const struct gcd_duplicate_holder *from, struct gcd_error *err)
@@ -237,6 +254,11 @@ static gcd_status add_holder(struct holders *h, uint32_t node, uint64_t way,
         if (!gcd_idmap_put(&h->ways, way, number))
             return gcd_fail_nomem(err, what);
     }
+    bool first;
+    if (!is_first(h, node, number, &first))
+        return gcd_fail_nomem(err, what);
+    if (!first)
+        return GCD_OK;
     uint64_t key = (uint64_t)h->row_of[text] << 32 | number;
     uint32_t i = gcd_idmap_get(&h->found, key);
     if (i == GCD_IDMAP_NONE) {
@@ -407,8 +429,12 @@ gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
     gcd_idmap_init(&h.ways, &d->alloc);
     gcd_idmap_init(&h.found, &d->alloc);
     gcd_idmap_init(&h.static_of, &d->alloc);
+    gcd_idmap_init(&h.counted, &d->alloc);
     h.row_of = gcd_mem_new_array(&d->alloc, d->row_room, sizeof *h.row_of);
-    gcd_status st = h.row_of != NULL ? GCD_OK : gcd_fail_nomem(err, "finding what holds values");
+    h.last_way = gcd_mem_new_array(&d->alloc, d->node_count, sizeof *h.last_way);
+    gcd_status st = h.row_of != NULL && h.last_way != NULL
+                        ? GCD_OK
+                        : gcd_fail_nomem(err, "finding what holds values");
     for (size_t i = 0; i < about->count && st == GCD_OK; i++)
         h.row_of[about->rows[i]->text] = about->together ? 1 : (uint32_t)i + 1;
     if (st == GCD_OK && h.paths != NULL)
@@ -421,6 +447,8 @@ gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
     gcd_idmap_done(&h.ways);
     gcd_idmap_done(&h.found);
     gcd_idmap_done(&h.static_of);
+    gcd_idmap_done(&h.counted);
+    gcd_mem_free(&d->alloc, h.last_way, d->node_count * sizeof *h.last_way);
     gcd_mem_free(&d->alloc, h.is_container, types * sizeof *h.is_container);
     gcd_mem_free(&d->alloc, h.row_of, d->row_room * sizeof *h.row_of);
     gcd_mem_free(&d->alloc, h.items, h.cap * sizeof *h.items);

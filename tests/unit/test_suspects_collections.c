@@ -155,7 +155,7 @@ static void a_cache_with_a_limit_is_a_note(void **state)
                  table = child(p, inside, CACHED OF_CACHE, 40),
                  nodes = child(p, child(p, table, CACHED "+Tables" OF_CACHE, 40),
                                CACHED "+VolatileNode" OF_CACHE "[]", 24 + 8 * 67);
-        child(p, cache, CACHING "MemoryCacheOptions", 72);
+        child(p, cache, CACHING "MemoryDistributedCacheOptions", 72);
         for (int k = 0; k < 60; k++) {
             uint32_t it = child(p, nodes, CACHED "+Node" OF_CACHE, 48);
             child(p, child(p, it, CACHING "CacheEntry", 96), "Shop.Page", 2000);

@@ -55,13 +55,13 @@ struct gcd_duplicate_totals gcd_duplicates_totals(const struct gcd_duplicates *d
 /* The text of NODE; GCD_TEXT_NONE: it is neither a string nor an array of numbers, or not known. */
 uint32_t gcd_duplicates_text(const struct gcd_duplicates *d, uint32_t node);
 
-/* References from objects of one type, or a static variable, to objects of one content. */
+/* What objects of one type, or a static variable, refer to by one field, of one content. */
 struct gcd_duplicate_holder {
     uint32_t text;
     uint32_t type;          /* GCD_TYPE_NONE: the static variable */
     size_t root;            /* of the summary of the graph */
     struct gcd_field field; /* through which the references go */
-    uint64_t count, bytes;  /* references, and the objects that they lead to */
+    uint64_t count, bytes;  /* objects; one that several refer to counts once */
 };
 
 struct gcd_duplicate_holders {
@@ -81,7 +81,8 @@ struct gcd_duplicate_question {
 
 /*
  * What refers to the objects of the rows: for each row together, in the order of the rows, the most
- * references first.  One pass over all references.  CALL may be NULL.  Errors as above.
+ * objects first.  One pass over all references; 4 bytes for each object, and 32 for each that is
+ * held in several ways.  CALL may be NULL.  Errors as above.
  */
 GCD_MUST_CHECK gcd_status gcd_duplicates_holders(const struct gcd_duplicates *d,
                                                  const struct gcd_duplicate_question *about,

@@ -102,11 +102,11 @@ struct suspect {
     bool is_array;         /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes; /* PINNED: ranges with the free bytes */
     /* DUPLICATES: the strings with a known text, the most wasteful text, what holds most of its
-     * strings; COUNT 0 = not known */
+     * strings, and of all that are there several times; COUNT 0 = not known */
     uint64_t strings;
     struct gcd_duplicate same;
     uint32_t same_length;
-    struct gcd_duplicate_holder by;
+    struct gcd_duplicate_holder by, most_by;
     /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
     uint32_t owner_type;
     /* WEAK_TABLE: the type and the average number of elements of the collection that a value is or

@@ -266,21 +266,6 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 /* One part in so many may be on its way out. */
 #define NEARLY_ALL_OF 64u
 
-#define CACHING "Microsoft.Extensions.Caching.Memory."
-
-/* What NODE refers to, of the type of this NAME; GCD_NODE_NONE. */
-static uint32_t part_named(const struct suspects_work *w, uint32_t node, const char *name)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t type = suspects_type_of(w, edges[i]);
-        if (strcmp(gcd_graph_summary(w->g)->types[type].name, name) == 0)
-            return edges[i];
-    }
-    return GCD_NODE_NONE;
-}
-
 /* The number in FIELD of NODE, unless it is negative; false: not known. */
 static bool number_in(const struct suspects_work *w, uint32_t node, const char *field,
                       uint64_t *ret)
@@ -291,6 +276,19 @@ static bool number_in(const struct suspects_work *w, uint32_t node, const char *
         return false;
     *ret = number < 0 ? UINT64_MAX : (uint64_t)number;
     return true;
+}
+
+/* That in FIELD of the first object to which NODE refers that has such a field: options can be of a
+ * derived class (MemoryDistributedCacheOptions). */
+static bool number_in_part(const struct suspects_work *w, uint32_t node, const char *field,
+                           uint64_t *ret)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++)
+        if (number_in(w, edges[i], field, ret))
+            return true;
+    return false;
 }
 
 static bool is_bounded(const struct suspects_work *w, uint32_t channel)
@@ -336,8 +334,7 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
 {
     uint64_t limit, used;
     uint32_t cache = x->collection.node;
-    if (!number_in(s->w, part_named(s->w, cache, CACHING "MemoryCacheOptions"), "_sizeLimit",
-                   &limit)) {
+    if (!number_in_part(s->w, cache, "_sizeLimit", &limit)) {
         suspects_put(s, "A cache may be full and within its limit, which %s shows. ",
                      KNOWS_NUMBERS);
         return false;
@@ -348,9 +345,7 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     }
     suspects_put(s, "Its SizeLimit is ");
     suspects_put_number(s, limit);
-    if (number_in(s->w, part_named(s->w, cache, CACHING "MemoryCache+CoherentState"), "_cacheSize",
-                  &used) &&
-        used != UINT64_MAX) {
+    if (number_in_part(s->w, cache, "_cacheSize", &used) && used != UINT64_MAX) {
         suspects_put(s, ", and ");
         suspects_put_number(s, used);
         suspects_put(s, " are used");

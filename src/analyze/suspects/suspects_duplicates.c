@@ -35,20 +35,30 @@ static gcd_status own_copies(struct suspects_work *w, const struct gcd_duplicate
     return st;
 }
 
-/* What refers to most strings of the text ROW, in X->by. */
+/* What refers to most of the strings of the N ROWS that are there several times, in *RET, which
+ * stays as it is if nothing is known to. */
 static gcd_status find_holder(const struct suspects_work *w, const struct gcd_duplicates *d,
-                              const struct gcd_duplicate *row, struct suspect *x,
-                              struct gcd_error *err)
+                              const struct gcd_duplicate *rows, size_t n,
+                              struct gcd_duplicate_holder *ret, struct gcd_error *err)
 {
-    struct gcd_duplicate_holders all;
-    struct gcd_duplicate_question about = { .rows = &row, .count = 1, .fields = w->o->fields };
-    if (w->o->fields == NULL)
-        return GCD_OK;
-    GCD_TRY(gcd_duplicates_holders(d, &about, &w->o->context, &all, err));
+    struct gcd_duplicate_holders all = { .count = 0 };
+    struct gcd_duplicate_question about = { .fields = w->o->fields, .together = true };
+    while (about.count < n && rows[about.count].wasted_bytes > 0)
+        about.count++;
+    const struct gcd_duplicate **asked =
+        gcd_mem_new_array(w->alloc, about.count + 1, sizeof *asked);
+    gcd_status st = asked != NULL ? GCD_OK : gcd_fail_nomem(err, "finding what holds strings");
+    for (size_t i = 0; i < about.count && st == GCD_OK; i++)
+        asked[i] = &rows[i];
+    about.rows = asked;
+    if (st == GCD_OK)
+        st = gcd_duplicates_holders(d, &about, &w->o->context, &all, err);
     if (all.count > 0)
-        x->by = all.items[0];
-    gcd_duplicate_holders_free(d, &all);
-    return GCD_OK;
+        *ret = all.items[0];
+    if (st == GCD_OK)
+        gcd_duplicate_holders_free(d, &all);
+    gcd_mem_free(w->alloc, asked, (about.count + 1) * sizeof *asked);
+    return st;
 }
 
 static gcd_status make_suspect(struct suspects_work *w, const struct gcd_duplicates *d,
@@ -71,7 +81,10 @@ static gcd_status make_suspect(struct suspects_work *w, const struct gcd_duplica
     x->strings = totals.objects;
     x->same = rows[0];
     x->same_length = gcd_values_text(w->o->values, rows[0].text).length;
-    GCD_TRY(find_holder(w, d, &rows[0], x, err));
+    if (w->o->fields != NULL) {
+        GCD_TRY(find_holder(w, d, &rows[0], 1, &x->by, err));
+        GCD_TRY(find_holder(w, d, rows, n, &x->most_by, err));
+    }
     return own_copies(w, d, &x->pub.node, err);
 }
 
@@ -90,18 +103,23 @@ gcd_status suspects_duplicates(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-bool suspects_put_text_holder(struct suspect_words *s, const struct suspect *x)
+static bool put_holder(struct suspect_words *s, const struct gcd_duplicate_holder *by)
 {
     char suffix[GCD_FIELD_LABEL_BYTES];
-    if (x->by.count == 0)
+    if (by->count == 0)
         return false;
-    if (x->by.type == GCD_TYPE_NONE) {
-        suspects_put_root(s, x->by.root);
+    if (by->type == GCD_TYPE_NONE) {
+        suspects_put_root(s, by->root);
         return true;
     }
-    suspects_put_type(s, x->by.type);
-    suspects_put_name(s, gcd_field_suffix(&x->by.field, suffix));
+    suspects_put_type(s, by->type);
+    suspects_put_name(s, gcd_field_suffix(&by->field, suffix));
     return true;
+}
+
+bool suspects_put_text_holder(struct suspect_words *s, const struct suspect *x)
+{
+    return put_holder(s, &x->most_by);
 }
 
 void suspects_tell_duplicates(struct suspect_words *s, const struct suspect *x)
@@ -119,6 +137,11 @@ void suspects_say_duplicates(struct suspect_words *s, const struct suspect *x)
     suspects_put_bytes(s, x->pub.bytes);
     suspects_put(s, ", ");
     suspects_put_share(s, x->pub.share);
+    if (x->most_by.count > 0) {
+        suspects_put(s, ". ");
+        suspects_put_count(s, x->most_by.count, "of them is in ", "of them are in ");
+        (void)suspects_put_text_holder(s, x);
+    }
     suspects_put(s, ". One text of ");
     suspects_put_count(s, x->same_length, "character", "characters");
     suspects_put(s, " is there ");
@@ -128,7 +151,7 @@ void suspects_say_duplicates(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ")");
     if (x->by.count > 0) {
         suspects_put(s, ", mostly in ");
-        (void)suspects_put_text_holder(s, x);
+        (void)put_holder(s, &x->by);
     }
     suspects_put(s, ".");
 }
