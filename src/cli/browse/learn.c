@@ -10,8 +10,11 @@ void browse_learn(struct browse_model *m, enum browse_kind opened)
         if (st == GCD_OK)
             st = gcd_session_largest_consumer(m->session, NULL, &m->largest, NULL);
     }
-    if (opened == BROWSE_ASYNC)
+    if (opened == BROWSE_ASYNC) {
         st = gcd_session_async(m->session, NULL, &m->async, NULL);
+        if (st == GCD_OK)
+            st = gcd_session_origins(m->session, NULL, &m->origins, NULL);
+    }
     if (st == GCD_OK && (opened == BROWSE_SUSPECTS || opened == BROWSE_TREE ||
                          opened == BROWSE_OBJECT || opened == BROWSE_TYPE))
         st = gcd_session_dominators(m->session, NULL, &m->dominators, NULL);

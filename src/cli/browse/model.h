@@ -38,6 +38,7 @@ struct browse_model {
     const uint64_t *by_type; /* [types] retained, a lower bound */
     const struct gcd_suspects *suspects, *largest;
     const struct gcd_async *async;
+    const struct gcd_origins *origins;
 };
 
 enum browse_kind {

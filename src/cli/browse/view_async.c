@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "browse/opening.h"
@@ -22,28 +23,39 @@ static uint32_t innermost(const struct gcd_async_frame *frames, uint32_t frame)
     return frame;
 }
 
+/* The innermost frame of the program in the stack that ends with LAST; without one, LAST. */
+static uint32_t own_frame(const struct browse_view *v, uint32_t last)
+{
+    const struct gcd_async_frame *frames = frames_of(v);
+    uint32_t own = last;
+    for (uint32_t f = last; f != GCD_FRAME_NONE && v->model->origins != NULL; f = frames[f].parent)
+        if (frames[f].type != GCD_FRAME_NONE &&
+            gcd_origins_get(v->model->origins, frames[f].type) == GCD_ORIGIN_OWN)
+            own = f;
+    return own;
+}
+
 static void stack_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
                        struct browse_line *ret)
 {
     size_t n;
     const struct gcd_async_frame *frames = frames_of(v);
-    uint32_t last = gcd_async_stacks(v->model->async, &n)[i];
+    uint32_t last = gcd_async_stacks(v->model->async, &n)[i], own = own_frame(v, last);
     (void)s;
-    /* first what is waited for, then the outermost waiter; the methods between are in the stack */
+    /* first what is waited for, then who of the program waits; all others are in the stack */
     browse_put_name(ret, frames[innermost(frames, last)].name);
-    if (frames[last].depth > 0) {
-        (void)snprintf(ret->tail, sizeof ret->tail,
-                       frames[last].depth > 1 ? " < %u more < " : " < ",
-                       (unsigned)frames[last].depth - 1);
-        ret->more = frames[last].name;
+    if (frames[own].depth > 0) {
+        (void)snprintf(ret->tail, sizeof ret->tail, frames[own].depth > 1 ? " < %u more < " : " < ",
+                       (unsigned)frames[own].depth - 1);
+        ret->more = frames[own].name;
     }
     ret->has[0] = ret->has[1] = true;
     ret->numbers[0] = frames[last].bytes;
     ret->numbers[1] = frames[last].stacks;
     ret->has[2] = gcd_async_totals(v->model->async).ages_known;
     ret->numbers[2] = frames[last].old_stacks;
-    ret->part = frames[last].stacks;
-    ret->whole = gcd_async_totals(v->model->async).stacks;
+    ret->part = frames[last].bytes;
+    ret->whole = v->model->summary->bytes;
     ret->goal = GOAL_STACK;
     ret->to = last;
 }
@@ -95,8 +107,11 @@ gcd_status browse_open_async(struct browse_view *v, const struct gcd_context *ca
                              struct gcd_error *err)
 {
     const struct gcd_async *a;
+    const struct gcd_origins *origins;
     size_t stacks, completed;
     gcd_status st = gcd_session_async(v->model->session, call, &a, err);
+    if (st == GCD_OK)
+        st = gcd_session_origins(v->model->session, call, &origins, err);
     if (st != GCD_OK)
         return st;
     struct gcd_async_totals t = gcd_async_totals(a);
