@@ -596,6 +596,8 @@ static void which_semaphore(void **state)
         { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." NOBODY },
         { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT "." NOBODY },
         { 12, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, "Shop.Pool<System.Int32>",
+          "12" TEXT WHAT " of Shop.Pool<System.Int32>." NOBODY },
         { 12, 0, 0, "Shop.Hall+<>c__DisplayClass0_0", "12" TEXT WHAT "." NOBODY },
         { 12, 0, 1, "Shop.Gate",
           "12" TEXT WHAT " of Shop.Gate. 1 other call of these methods may have to release it; it "

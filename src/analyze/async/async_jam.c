@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/graph/graph_types.h>
 #include <gcdumpc/unstable/origins.h>
@@ -54,7 +55,9 @@ static void find_method(const struct gcd_async_frame *frames, size_t n,
     for (uint32_t i = 0; i < n; i++) { /* a frame comes after the one that it waits for */
         const struct gcd_async_frame *f = &frames[i];
         struct gcd_async_jam *jam = &places[i].jam;
-        *jam = (struct gcd_async_jam){ .method = GCD_FRAME_NONE, .waits_for = i };
+        *jam = (struct gcd_async_jam){ .method = GCD_FRAME_NONE,
+                                       .waits_for = i,
+                                       .others_wait_for = GCD_FRAME_NONE };
         if (f->parent != GCD_FRAME_NONE) {
             jam->method = places[f->parent].jam.method;
             jam->waits_for = places[f->parent].jam.waits_for;
@@ -116,7 +119,6 @@ gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origin
                                    .others_wait_for = GCD_FRAME_NONE };
     gcd_idmap_init(&names, &with);
     find_method(frames, n, origins, places, ret);
-    ret->others_wait_for = GCD_FRAME_NONE;
     *ret_found = ret->stacks >= GCD_ASYNC_JAM;
     bool ok = !*ret_found || find_others(frames, n, origins, places, &names, ret);
     gcd_idmap_done(&names);
@@ -193,12 +195,6 @@ static gcd_status find_gate(struct gates *w, const struct gcd_async_jam *jam, ui
     return GCD_OK;
 }
 
-/* A class that compilers make has the variables of a method. */
-static bool is_compilers(const struct gcd_graph *g, uint32_t type)
-{
-    return strchr(gcd_graph_summary(g)->types[type].name, '<') != NULL;
-}
-
 /* The static variable, or the field of an object of the program, that refers to NODE. */
 static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_of *of,
                              uint32_t node, char *ret, size_t cap, struct gcd_error *err)
@@ -217,8 +213,9 @@ static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_o
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->cancel, err));
         uint32_t type = gcd_graph_type_at(&w->type_of, i);
-        if (gcd_origins_get(of->origins, type) != GCD_ORIGIN_OWN || is_compilers(w->g, type))
-            continue;
+        if (gcd_origins_get(of->origins, type) != GCD_ORIGIN_OWN ||
+            gcd_made_of(summary->types[type].name) != GCD_MADE_OF_NOTHING)
+            continue; /* what compilers make has the variables of a method */
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(w->g, i, &n);
         for (size_t k = 0; k < n; k++) {
