@@ -12,9 +12,9 @@ bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n)
     return n == 0 && u->most;
 }
 
-const char *answer_nothing_waits(const struct gcd_summary *s, uint64_t not_read)
+const char *answer_nothing_waits(const struct gcd_summary *s, const struct gcd_async_totals *t)
 {
-    if (not_read > 0)
+    if (t->runtime_async > 0 || t->fsharp_async > 0)
         return "No async method with a state machine waits.";
     return s->verdict.complete ? "No asynchronous operation waits."
                                : "No asynchronous operation was found; the dump is incomplete, so "

@@ -507,8 +507,8 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 
 /* ---- answer_words.c: cells that many answers have ---- */
 
-/* Where no operation was found in the dump S, which RUNTIME_ASYNC objects of runtime async has. */
-const char *answer_nothing_waits(const struct gcd_summary *s, uint64_t not_read);
+/* Where no operation was found in the dump S, with the totals T; some may not be read. */
+const char *answer_nothing_waits(const struct gcd_summary *s, const struct gcd_async_totals *t);
 /* What follows a sentence about what was not found: "", or of an incomplete dump that it may be
  * missing. */
 const char *answer_may_be_missing(bool complete);

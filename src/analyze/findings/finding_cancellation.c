@@ -91,16 +91,14 @@ void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     bool linked = x->linked > 0, all = x->linked >= x->pub.objects;
-    suspects_put(s, "The source lives longer than what %s: ",
-                 all ? "is linked to it" : "registers");
+    suspects_put(s,
+                 "The source lives longer than what %s: ", all ? "is linked to it" : "registers");
     if (suspects_put_holders(s, x, suspects_put_where))
         suspects_put(s, " should ");
     suspects_put(s, "dispose of each %s", all ? "" : "CancellationTokenRegistration");
     if (linked) {
-        suspects_put(s, "%ssource that CreateLinkedTokenSource makes from ",
-                     all ? "" : ", and of each ");
-        if (!suspects_put_variable(s, x))
-            s->n -= strlen(" from ");
+        suspects_put(s, "%ssource that CreateLinkedTokenSource makes", all ? "" : ", and of each ");
+        (void)suspects_put_variable(s, " from ", x);
     }
     suspects_put(s, "%s when its work is done.", linked && !all ? "," : "");
 }

@@ -67,7 +67,7 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
     } else if (x->module != NULL) {
         suspects_put_assembly(s, x->module);
     } else if (p->held_count > 0 && suspects_has_clause(p->kind)) {
-        if (!suspects_is_linked_source(s, p->held[0].type) || !suspects_put_variable(s, x))
+        if (!suspects_is_linked_source(s, p->held[0].type) || !suspects_put_variable(s, "", x))
             suspects_put_who(s, p->held[0].type);
     } else {
         suspects_put(s, "%s", gcd_suspect_kind_title(p->kind));

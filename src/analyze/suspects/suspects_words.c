@@ -589,18 +589,21 @@ bool suspects_is_in_static(const struct suspect_words *s, const struct gcd_suspe
            gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_STATICS;
 }
 
-bool suspects_put_variable(struct suspect_words *s, const struct suspect *x)
+bool suspects_put_variable(struct suspect_words *s, const char *before, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     struct gcd_field f = GCD_FIELD_UNKNOWN;
     if (p->path_count > 1) {
         f = gcd_suspect_field(p, p->path_count - 2, s->w->o->fields);
-        if (is_certain(f))
-            put_member(s, p->path[p->path_count - 2].type, f);
-        return is_certain(f);
+        if (!is_certain(f))
+            return false;
+        suspects_put(s, "%s", before);
+        put_member(s, p->path[p->path_count - 2].type, f);
+        return true;
     }
     if (!suspects_is_in_static(s, p))
         return false;
+    suspects_put(s, "%s", before);
     suspects_put_root_place(s, p->root);
     return true;
 }

@@ -105,9 +105,9 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* Is P the value of a static variable, as a static event is? */
 bool suspects_is_in_static(const struct suspect_words *s, const struct gcd_suspect *p);
-/* "Intake._stopping", the field or static variable that refers to the object of X; false, and
- * nothing, if none is known. */
-bool suspects_put_variable(struct suspect_words *s, const struct suspect *x);
+/* "Intake._stopping", the field or static variable that refers to the object of X, behind BEFORE;
+ * false, and nothing, if none is known. */
+bool suspects_put_variable(struct suspect_words *s, const char *before, const struct suspect *x);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
 /* ": look in Shop.Import.": the place in the program, if known, and the full stop. */

@@ -85,7 +85,7 @@ static char *totals_text(const struct gcd_summary *s, const struct gcd_async_tot
     if (answer_is_untold(u, t->operations + t->runtime_async))
         return strdup(untold);
     if (t->operations == 0)
-        n = asprintf(&text, "%s", answer_nothing_waits(s, t->runtime_async + t->fsharp_async));
+        n = asprintf(&text, "%s", answer_nothing_waits(s, t));
     else
         n = asprintf(&text,
                      "%s asynchronous operation%s in %s stack%s, which alone %s %s alive. Enter "

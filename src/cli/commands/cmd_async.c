@@ -87,8 +87,7 @@ static void print_head(const struct waiting *w)
     if (answer_is_untold(&w->unnamed, w->totals.operations + w->totals.runtime_async))
         return; /* print_untold */
     if (w->totals.operations == 0) {
-        puts(answer_nothing_waits(gcd_graph_summary(w->d.graph),
-                                  w->totals.runtime_async + w->totals.fsharp_async));
+        puts(answer_nothing_waits(gcd_graph_summary(w->d.graph), &w->totals));
         return;
     }
     printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a),
