@@ -481,8 +481,29 @@ static int telling(gcd_status st, const struct gcd_error *err)
 /*
  * A process in another pid namespace certainly has another root directory.  A process in ours may
  * still have another /tmp: a unit with PrivateTmp, or containers that share their pid namespace. So
- * the second search, through its root, is done for every process.
+ * the second search, through its root, is done for every process.  False: BEST is the most
+ * informative failure.
  */
+static bool search_bases(struct place *pl, const char *const *bases, size_t n, char *ret_path,
+                         struct gcd_error *best)
+{
+    for (int inside = pl->target->nested; inside < 2; inside++)
+        for (size_t i = 0; i < n; i++) {
+            struct gcd_error e = GCD_ERROR_INIT;
+            if (!make_place(pl->proc, bases[i], inside, pl))
+                continue;
+            e.code = search_place(pl, ret_path, &e);
+            if (e.code == GCD_OK)
+                return true;
+            /* A refused /proc/PID/root means nothing when the socket is usually elsewhere. */
+            if (inside && !pl->target->nested && e.reason == GCD_ERROR_PERMISSION)
+                pl->root_refused = true;
+            else if (telling(e.code, &e) > telling(best->code, best))
+                *best = e;
+        }
+    return false;
+}
+
 static gcd_status search_all(struct place *pl, const char *own_tmpdir, char *ret_path,
                              struct gcd_error *err)
 {
@@ -497,37 +518,30 @@ static gcd_status search_all(struct place *pl, const char *own_tmpdir, char *ret
     if (t->tmpdir[0] == '\0') /* an empty TMPDIR counts as unset */
         bases[n_bases++] = "/tmp";
 
-    struct gcd_error best_err = GCD_ERROR_INIT;
-    gcd_status best = GCD_E_NOT_FOUND;
-    for (int inside = t->nested; inside < 2; inside++) {
-        for (size_t i = 0; i < n_bases; i++) {
-            struct gcd_error e = GCD_ERROR_INIT;
-            if (!make_place(pl->proc, bases[i], inside, pl))
-                continue;
-            gcd_status st = search_place(pl, ret_path, &e);
-            if (st == GCD_OK)
-                return GCD_OK;
-            /* A refused /proc/PID/root means nothing when the socket is usually elsewhere. */
-            if (inside && !t->nested && e.reason == GCD_ERROR_PERMISSION) {
-                pl->root_refused = true;
-                continue;
-            }
-            if (telling(st, &e) > telling(best, &best_err)) {
-                best = st;
-                best_err = e;
-            }
-        }
-    }
+    struct gcd_error best = GCD_ERROR_INIT;
+    best.code = GCD_E_NOT_FOUND;
+    if (search_bases(pl, bases, n_bases, ret_path, &best))
+        return GCD_OK;
     char path[GCD_IPC_PATH_MAX];
-    if (telling(best, &best_err) == 0 && pl->root_refused && listens(pl, path, sizeof path))
+    if (telling(best.code, &best) == 0 && err != NULL && listens(pl, path, sizeof path)) {
+        /* glibc takes TMPDIR from a program with capabilities: it is elsewhere */
+        char folder[GCD_IPC_PATH_MAX];
+        size_t n = (size_t)(gcd_path_name(path) - path);
+        memcpy(folder, path, n);
+        folder[n] = '\0';
+        const char *const there[] = { folder };
+        if (n > 0 && search_bases(pl, there, 1, ret_path, &best))
+            return GCD_OK;
+    }
+    if (telling(best.code, &best) == 0 && pl->root_refused && listens(pl, path, sizeof path))
         return out_of_sight(pl, path, err);
-    if (telling(best, &best_err) == 0 && err == NULL)
+    if (telling(best.code, &best) == 0 && err == NULL)
         return GCD_E_NOT_FOUND; /* nobody reads the reason */
-    if (telling(best, &best_err) == 0)
+    if (telling(best.code, &best) == 0)
         return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(pl, bases, n_bases, err));
     if (err != NULL)
-        *err = best_err;
-    return best;
+        *err = best;
+    return best.code;
 }
 
 gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir,

@@ -1,4 +1,5 @@
 """collect --values: the texts and fields of a living process are right or left out, whatever its collector does; what is kept of them; what happens without permission."""
+import contextlib
 import hashlib
 import json
 import os
@@ -277,11 +278,81 @@ class Values(LiveTest):
                                     "--summary", "-", *options], capture_output=True, text=True, check=False)
                 self.assertEqual(r.returncode, status, r.stderr)
                 self.assertTrue(status == 1 or "CAP_SYS_PTRACE" in json.loads(r.stdout)["values_missing"])
-                self.assertRegex(r.stderr, r"values: none \(its memory may not be read: .*CAP_SYS_PTRACE")
+                self.check_refused(r.stderr, "CAP_SYS_PTRACE")
                 self.assertEqual(self.files(), files)
                 if files:
                     self.assertIsNone(self.facts("x.nettrace"))
                     os.unlink(self.path("x.nettrace"))
+            for command in (("leaks", "--show-values"), ("exceptions", "--show-values"), ("sql", "--show-values", "select 1")):
+                r = subprocess.run([*less, PROGRAM, command[0], "--pid", str(target.pid), "--json", *command[1:]], capture_output=True, text=True, check=True)
+                self.assertRegex(json.loads(r.stdout)["values_missing"], "^EPERM: its memory may not be read: ")
+
+    def check_refused(self, said, why):
+        self.assertRegex(said, r"paused .* complete; .*; values: none \(EPERM\)\n")
+        self.assertRegex(said, rf"\n.*: values: none \(EPERM: its memory may not be read: .*{why}")
+
+    @contextlib.contextmanager
+    def started_as_nobody(self, program, *prefix):
+        """The number of a ValueLab of user nobody."""
+        environment = {**os.environ, "TMPDIR": self.path("tmp"), "HOME": self.path("tmp")}
+        with subprocess.Popen([*prefix, program, "still", "1000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as p:
+            try:
+                if p.stdout.readline() == "":
+                    self.skipTest("nobody cannot run the program here")
+                p.stdout.readline()
+                pids = [int(n) for n in os.listdir("/proc") if n.isdigit() and self.parent_of(n) == p.pid and "ValueLab" in self.command(n)]
+                yield pids[0] if pids else p.pid
+            finally:
+                p.stdin.close()
+
+    @staticmethod
+    def command(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+            return f.read()
+        return ""
+
+    @staticmethod
+    def parent_of(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+            return int(f.read().rpartition(")")[2].split()[1])
+        return 0
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, for processes of other users")
+    def test_who_may_read(self):
+        """A process that may be dumped but not read gives a dump without values, and why; root reads them all."""
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"]       # setpriv itself still has capabilities
+        poor = ["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"]
+        apart = ["unshare", "--user"]
+        if subprocess.run([*nobody, PROGRAM, "--version"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("nobody cannot run gcdumpc here")
+        os.chmod(self.folder, 0o711)
+        os.mkdir(self.path("tmp"))
+        os.chmod(self.path("tmp"), 0o777)
+        plain, unread, capable = (os.path.join(self.path(name), "ValueLab") for name in ("plain", "unread", "capable"))
+        source = os.path.dirname(need(value_lab, own_runtime()))
+        for program in (plain, unread, capable):
+            shutil.copytree(source, os.path.dirname(program))
+        os.chmod(unread, 0o711)
+        cases = [(plain, [], nobody, None), (plain, [], poor, "belongs to another user; run gcdumpc as that user, as root, or with the capability CAP_SYS_PTRACE"),
+                 (unread, [], nobody, "is not dumpable .*; run gcdumpc as root, or with the capability CAP_SYS_PTRACE"), (unread, [], [], None)]
+        if shutil.which("setcap") and subprocess.run(["setcap", "cap_net_bind_service+ep", capable], capture_output=True, check=False).returncode == 0:
+            cases += [(capable, [], nobody, "is not dumpable .*its program has capabilities"), (capable, [], [], None)]
+        if subprocess.run([*nobody, *apart, "true"], capture_output=True, check=False).returncode == 0:
+            cases += [(plain, apart, nobody, None), (plain, [], [*nobody, *apart], "is in another user namespace; run gcdumpc in the parent namespace, as root")]
+        for program, inside, reader, why in cases:
+            with self.subTest(program=program, inside=inside, reader=reader), self.started_as_nobody(program, *nobody, *inside) as pid:
+                for options in ((), ("--strict",)):
+                    out = os.path.join(self.path("tmp"), "x.nettrace")
+                    r = subprocess.run([*reader, PROGRAM, "collect", "--pid", str(pid), "-o", out, "--values", "strings", *options],
+                                       capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": self.path("tmp")})
+                    self.assertEqual(r.returncode, 1 if why and options else 0, r.stderr)
+                    self.assertEqual(os.path.exists(out), r.returncode == 0)
+                    if why:
+                        self.check_refused(r.stderr, why)
+                    else:
+                        self.assertRegex(r.stderr, r"values: texts of [12],\d{3} strings, read [\d,]+ ms after the walk\n")
+                    if os.path.exists(out):
+                        os.unlink(out)
 
 
 class NullReferences(LiveTest):
@@ -375,7 +446,7 @@ class NullReferences(LiveTest):
                 r = subprocess.run([*less, PROGRAM, "collect", "--pid", str(target.pid), "-o", self.path("x.nettrace"), "--fields", "exact",
                                     *options], capture_output=True, text=True, check=False)
                 self.assertEqual(r.returncode, status, r.stderr)
-                self.assertRegex(r.stderr, r"fields: not exact \(its memory may not be read: .*CAP_SYS_PTRACE")
+                self.assertRegex(r.stderr, r"fields: not exact \(EPERM\)\n(.*\n)*.*fields: not exact \(EPERM: its memory may not be read: .*CAP_SYS_PTRACE")
                 self.assertNotIn("values:", r.stderr)
         self.assertIsNone(self.facts("x.nettrace"))
 

@@ -288,6 +288,27 @@ static void test_missing_and_long_tmpdir(void **state)
                    "its TMPDIR has 100 bytes, too long");
 }
 
+/* glibc takes TMPDIR from a program with capabilities, but /proc still shows it. */
+static void test_where_it_listens(void **state)
+{
+    struct world *w = *state;
+    char other[128], text[256];
+    const char *name = name_of(4242, "", KEY);
+    add_process(w, 4242);
+    (void)snprintf(text, sizeof text, "%s/4242/net", w->proc);
+    make_dir(text);
+    (void)snprintf(other, sizeof other, "%s/other", w->dir);
+    make_dir(other);
+    int n = snprintf(text, sizeof text,
+                     "Num       RefCount Protocol Flags    Type St Inode Path\n"
+                     "0000000000000000: 00000002 00000000 00010000 0001 01 77 %s/%s\n",
+                     other, name);
+    proc_file(w, 4242, "net/unix", text, (size_t)n);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "but the file was removed");
+    add_listener(w, other, name);
+    expect_found(w, 4242, NULL, other, name);
+}
+
 /* Only the socket file of a dead process with the same pid is left. */
 static void test_stale(void **state)
 {
@@ -793,6 +814,7 @@ int main(void)
         IN_WORLD(test_damaged_stat),
         IN_WORLD(test_no_socket),
         IN_WORLD(test_missing_and_long_tmpdir),
+        IN_WORLD(test_where_it_listens),
         IN_WORLD(test_stale),
         IN_WORLD(test_newest_that_answers),
         IN_WORLD(test_newest_of_one_second),

@@ -1,10 +1,13 @@
 /* The memory of another process, and why it may not be read. */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +114,35 @@ static void enter_namespace(void)
         _exit(77);
 }
 
+/* A kernel with Yama, to whoever asks; what it would forbid is forbidden by the target. */
+static void enter_yama(char scope)
+{
+    static const char folder[] = "/proc/sys/kernel/yama", file[] = "ptrace_scope";
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc/sys/kernel", "tmpfs", 0, NULL) != 0 || mkdir(folder, 0755) != 0 ||
+        chdir(folder) != 0)
+        _exit(77);
+    int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, &scope, 1) != 1 || close(fd) != 0)
+        _exit(77);
+    become_nobody();
+}
+
+static void enter_yama_1(void)
+{
+    enter_yama('1');
+}
+
+static void enter_yama_2(void)
+{
+    enter_yama('2');
+}
+
+static void enter_yama_3(void)
+{
+    enter_yama('3');
+}
+
 /* A process prepared by VIEWER is refused one prepared by TARGET, with a message that has WHY. */
 static void refuses(void (*target)(void), void (*viewer)(void), const char *why)
 {
@@ -153,6 +185,14 @@ static void say_that_it_is_in_another_user_namespace(void **state)
     refuses(become_nobody, enter_namespace, "another user namespace");
 }
 
+static void say_what_yama_forbids(void **state)
+{
+    (void)state;
+    refuses(become_undumpable, enter_yama_1, "set kernel.yama.ptrace_scope to 0");
+    refuses(become_undumpable, enter_yama_2, "kernel.yama.ptrace_scope is 2");
+    refuses(become_undumpable, enter_yama_3, "to everybody (kernel.yama.ptrace_scope is 3)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +201,7 @@ int main(void)
         cmocka_unit_test(say_that_it_belongs_to_another_user),
         cmocka_unit_test(say_that_it_is_not_dumpable),
         cmocka_unit_test(say_that_it_is_in_another_user_namespace),
+        cmocka_unit_test(say_what_yama_forbids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

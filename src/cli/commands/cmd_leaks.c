@@ -474,7 +474,7 @@ static bool print_json(const struct leaks *l)
          attach(o, "notes", notes(&of)) && add_largest(l, o) &&
          attach(o, "consumers", consumers(l)) &&
          (!l->args->view.findings || attach(o, "findings", answer_checks(l->suspects))) &&
-         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
+         cli_json_put_verdict(o, &l->d);
     if (ok)
         return cli_json_print(o, stdout) == 0;
     json_decref(o);

@@ -46,7 +46,7 @@ struct cli_dump {
     uint32_t pid;        /* live: of the process; 0 = not known */
     /* live: "" = nothing was lost */
     char remedy[CLI_REMEDY_BYTES];
-    char no_values[200]; /* live: why values, or all but texts, are missing; "" = not so */
+    char no_values[300]; /* live: why values, or all but texts, are missing; "" = not so */
     char name[256];      /* name of the program, for a dump that does not know it */
 };
 /* What a command needs from a dump, each more than the one before. */

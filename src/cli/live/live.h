@@ -121,7 +121,8 @@ struct live_attempt {
     struct gcd_value_source *types; /* for --values all */
     struct gcd_values_watch *watch; /* NULL: no values are read */
     bool values_read;
-    char no_values[200]; /* why some or all are missing; "" = no reason is known */
+    bool refused;        /* they may not be read */
+    char no_values[300]; /* why some or all are missing; "" = no reason is known */
 };
 /* live_values.c: the values of the process, read when its walk is over; DUMP gets them when it is
  * closed. */

@@ -163,6 +163,9 @@ static void say_outcome(const struct live *l, const struct live_attempt *a)
     else
         add(&line, "paused %s ms", cli_number(rounded_ms(f->pause_ns), true, n));
     add_outcome(&line, f, a->duration_ms);
+    if (a->refused) /* the whole reason follows */
+        add(&line, "; %s (EPERM)",
+            cli_values_wanted(l->args) != GCD_VALUES_NONE ? "values: none" : "fields: not exact");
     cli_say(l->subject, "%s", line.text);
 }
 

@@ -59,6 +59,15 @@ static void give_up(struct live_attempt *a, const char *why)
     keep_reason(a, why);
 }
 
+/* A script looks for the name of the error, whatever the system call was. */
+static void fail(struct live_attempt *a, const struct gcd_error *err)
+{
+    give_up(a, err->msg);
+    a->refused = err->reason == GCD_ERROR_PERMISSION;
+    if (a->refused)
+        (void)snprintf(a->no_values, sizeof a->no_values, "EPERM: %.280s", err->msg);
+}
+
 static gcd_status begin(const struct live *l, struct live_attempt *a, struct gcd_error *err)
 {
     struct gcd_values_watch_options o = { .context = { .alloc = cli_alloc(),
@@ -92,7 +101,7 @@ void live_values_begin(const struct live *l, struct live_attempt *a)
     if (l->pid == 0)
         give_up(a, "which process it is, is not known here");
     else if (begin(l, a, &err) != GCD_OK)
-        give_up(a, err.msg);
+        fail(a, &err);
     else if (!has_our_clock(l->pid)) /* asking needs the same right as reading */
         give_up(a, "the process is in another time namespace");
 }

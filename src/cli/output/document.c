@@ -13,8 +13,7 @@ static bool print_json(const struct cli_document *doc, FILE *to)
         ok = json_object_set_new(o, doc->answers[i].key,
                                  render_json_rows(doc->answers[i].answer, NULL)) == 0 &&
              ok;
-    ok = json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(doc->d)->verdict)) == 0 &&
-         ok;
+    ok = cli_json_put_verdict(o, doc->d) && ok;
     if (ok)
         return cli_json_print(o, to) == 0;
     json_decref(o);

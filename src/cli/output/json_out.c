@@ -39,6 +39,13 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
     return o;
 }
 
+bool cli_json_put_verdict(json_t *o, const struct cli_dump *d)
+{
+    if (d->no_values[0] != '\0')
+        cli_json_put_text(o, "values_missing", d->no_values);
+    return json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(d)->verdict)) == 0;
+}
+
 void cli_json_told(json_t *o, const char *key, uint64_t n, const struct gcd_unnamed *u)
 {
     if (answer_is_untold(u, n))

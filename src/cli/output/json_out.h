@@ -18,6 +18,9 @@
 /* A new JSON object with the schema number and SUBJECT, and one with the verdict of a dump. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
+/* Adds the verdict of D, and before it why values are missing that were asked for.  Returns whether
+ * there was memory for it. */
+bool cli_json_put_verdict(json_t *o, const struct cli_dump *d);
 /* Adds N, which were found by the names of types: null if U hides even that there are none. */
 void cli_json_told(json_t *o, const char *key, uint64_t n, const struct gcd_unnamed *u);
 /* Adds why there may be more than was found by names, "names_missing", or null. */

@@ -89,7 +89,9 @@ static gcd_status explain(uint32_t pid, int e, struct gcd_error *err)
     const char *user = status_value(other, "\nUid:");
     bool capable = has_capability(own);
     if (yama[0] == '3')
-        return refused(err, e, "Yama forbids it to everybody (kernel.yama.ptrace_scope is 3)");
+        return refused(err, e,
+                       "Yama forbids it to everybody (kernel.yama.ptrace_scope is 3), until a "
+                       "start of the machine with another setting");
     if (!same_user_namespace(pid))
         return refused(err, e,
                        "it is in another user namespace; run gcdumpc in the parent namespace, as "
@@ -98,19 +100,24 @@ static gcd_status explain(uint32_t pid, int e, struct gcd_error *err)
         return refused(err, e,
                        "it belongs to another user; run gcdumpc as that user, as root, or with "
                        "the capability CAP_SYS_PTRACE");
-    if (!capable && (yama[0] == '1' || yama[0] == '2'))
+    if (!capable && yama[0] == '1')
+        return refused(err, e,
+                       "Yama allows it only with the capability CAP_SYS_PTRACE: run gcdumpc as "
+                       "root, give the container SYS_PTRACE, or set kernel.yama.ptrace_scope to 0");
+    if (!capable && yama[0] == '2')
         return refused(err, e,
                        "Yama allows it only with the capability CAP_SYS_PTRACE "
-                       "(kernel.yama.ptrace_scope); run gcdumpc as root, or give the container "
-                       "SYS_PTRACE");
+                       "(kernel.yama.ptrace_scope is 2): run gcdumpc as root, or give the "
+                       "container SYS_PTRACE");
     if (user != NULL && (uid_t)strtoul(user, NULL, 10) != file.st_uid)
         return refused(err, e,
-                       "the process is not dumpable (it changed its user, or its program may not "
-                       "be read); this needs the capability CAP_SYS_PTRACE");
+                       "the process is not dumpable (it changed its user, its program has "
+                       "capabilities or cannot be read, or it forbids it); run gcdumpc as root, "
+                       "or with the capability CAP_SYS_PTRACE");
     return refused(err, e,
                    capable ? "a security module (AppArmor, SELinux) or seccomp forbids it"
-                           : "the process has more rights than gcdumpc; this needs the capability "
-                             "CAP_SYS_PTRACE");
+                           : "the process has more capabilities than gcdumpc; run gcdumpc as "
+                             "root, or give it or its container CAP_SYS_PTRACE");
 }
 
 /* ---- reading ---- */

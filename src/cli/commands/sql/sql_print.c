@@ -223,7 +223,13 @@ static bool print_json(const struct sql_shell *s, struct gcd_sql_query *q, gcd_s
         comma = ",";
     }
     cli_progress_end();
-    fputs("\n  ],\n  \"verdict\": ", stdout);
+    fputs("\n  ],\n", stdout);
+    if (s->d.no_values[0] != '\0') {
+        fputs("  \"values_missing\": ", stdout);
+        ok = put_json(cli_json_text(s->d.no_values)) && ok;
+        fputs(",\n", stdout);
+    }
+    fputs("  \"verdict\": ", stdout);
     ok = put_json(cli_json_verdict(&cli_summary(&s->d)->verdict)) && ok;
     fputs("\n}\n", stdout);
     return ok;
