@@ -217,6 +217,7 @@ struct cli_watch_args {
 struct cli_mcp_args {
     const char *root; /* the folder that its files must be in */
     bool allow_collect;
+    enum gcd_values_kind values; /* of the dumps that it takes */
 };
 
 struct cli_args {

@@ -72,6 +72,8 @@ static const struct rule {
     const char *those;
     const char *problem;
 } rules[] = {
+    { CLI_MCP, "values", NEEDS, "allow-collect",
+      "--values is for dumps that the server takes: it needs --allow-collect" },
     { CLI_MCP, "allow-collect", NEEDS, "root",
       "--allow-collect needs --root, the folder for the dumps" },
     { LIVE, "pid name port listen", EXCLUDES, "pid name port listen",

@@ -337,6 +337,8 @@ const struct option_row cli_option_rows[] = {
       OPT_TEXT, FIELD(mcp.root), 0, 0 },
     { "allow-collect", 0, NULL, "the client may dump processes, which pauses them", CLI_MCP,
       OPT_FLAG, FIELD(mcp.allow_collect), 0, 0 },
+    { "values", 0, "KIND", "what these dumps keep: strings (texts), hashes, all (also numbers)",
+      CLI_MCP, OPT_VALUES, FIELD(mcp.values), 0, 0 },
     { "window", 0, "TIME", "how long allocations are sampled (30s)", CLI_SITES, OPT_TIME,
       FIELD(sites.window_s), 1, 86400 },
     { "window", 0, "TIME",

@@ -75,7 +75,7 @@ struct option_row {
 #define FIELD(f)         offsetof(struct cli_args, f)
 
 /* An option name means the same in all commands. */
-#define CLI_OPTION_ROWS 142
+#define CLI_OPTION_ROWS 143
 extern const struct option_row cli_option_rows[CLI_OPTION_ROWS];
 /* The words for values of TYPE, in the order of its enum, NULL after the last; NULL = it has none.
  */

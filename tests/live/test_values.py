@@ -10,6 +10,7 @@ import unittest
 
 from live_support import BUILD, PROGRAM, RUNTIMES, LiveTest, Process, main, need, own_runtime
 import lab_programs
+from mcp_client import Client
 from test_core import createdump
 
 LONG = os.environ.get("GCDUMPC_TEST_VALUES") == "long"
@@ -268,6 +269,39 @@ class Values(LiveTest):
             self.assertIn("were not read in time", r.stderr)
             self.collect(target, "y.nettrace", "--values", "strings", "--values-time", 1, "--strict", status=1)
         self.assertEqual(self.files(), ["x.nettrace"])
+
+    def test_a_job_keeps_what_its_file_says(self):
+        with self.start("still", 1000) as target:
+            for kind, max_string in (("all", 20), ("hashes", 256), ("none", 256)):
+                with open(self.path("jobs"), "w", encoding="utf-8") as f:
+                    f.write(f"[one]\npid = {target.pid}\noutput = {self.path(kind)}.nettrace.gz\nvalues = {kind}\nmax-string = {max_string}\n")
+                self.gcdumpc("run", "one", "--config", self.path("jobs"))
+                facts = self.facts(f"{kind}.nettrace.gz")
+                self.assertEqual((facts["kind"], facts["max_string"]) if facts else None, {"all": ("all", 20), "hashes": ("hashes", 256)}.get(kind))
+
+    def test_a_client_sees_what_the_operator_of_the_server_says(self):
+        """What the dumps of an MCP server keep and what it shows, whatever its client asks for."""
+        with self.start("still", 1000) as target:
+            for words, kept, shown in (((), None, False), (("--values", "hashes"), "hashes", False), (("--values", "all"), "all", False),
+                                       (("--show-values",), None, False), (("--values", "all", "--show-values"), "all", True),
+                                       (("--values", "strings", "--show-values=raw"), "strings", True), (("--values", "hashes", "--show-values"), "hashes", False)):
+                name = "".join(words).replace("=", "") + "x.nettrace.gz"
+                server = [PROGRAM, "mcp", "--root", self.path(""), "--allow-collect", *words]
+                with self.subTest(words), subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                    client = Client(process)
+                    for more in ({"values": "all"}, {"show_values": "raw"}, {"show-values": True}, {"max_string": 1}):
+                        self.assertIn("no argument", client.error("collect", pid=target.pid, file=name, confirm=True, **more))
+                    notes = client.call("collect", pid=target.pid, file=name, confirm=True)["notes"]
+                    self.assertEqual(any("values: " in note for note in notes), kept is not None, notes)
+                    self.assertEqual((self.facts(name) or {"kind": None})["kind"], kept)
+                    for more in ({"values": "all"}, {"show_values": "raw"}):
+                        self.assertIn("no argument", client.error("strings", **more))
+                    self.assertEqual(client.call("sql", statement="select count(*) > 1000 from strings where text is not null")["rows"], [[int(shown)]])
+                    if kept in ("strings", "all"):
+                        self.assertEqual("strings" in client.call("strings", filter="text 7 *"), True) if shown else self.assertIn("--show-values", client.error("strings", filter="text 7 *"))
+                    process.stdin.close()
+                    self.assertEqual(process.wait(), 0)
+        self.assertIn("needs --allow-collect", self.gcdumpc("mcp", "--root", self.path(""), "--values", "all", status=2).stderr)
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, to have less rights than the process")
     def test_without_permission_the_dump_is_taken_without_values(self):

@@ -119,6 +119,8 @@ static enum mcp_outcome record(struct mcp_call *c, uint32_t pid, int folder, con
         return mcp_fail(c, "the name of the file is too long");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d/%s", folder, name);
     args.target.pid = pid;
+    args.dump.values = args.mcp.values; /* the client has no say in it */
+    args.view.values = CLI_VALUES_HIDDEN;
     args.output.path = path;
     args.quiet = false; /* the client wants to know what it cost */
     c->path = path;
