@@ -132,9 +132,7 @@ static void put_class(struct gcd_metadata *m, uint32_t row)
         }
 }
 
-/* The base class of ROW if it is in this module; 0 = none.  *RET_ELSEWHERE: it is in another module
- * and not System.Object. */
-static uint32_t base_of(struct gcd_metadata *m, uint32_t row, bool *ret_elsewhere)
+uint32_t meta_base(struct gcd_metadata *m, uint32_t row, bool *ret_elsewhere)
 {
     uint32_t token = meta_type_token(&m->t, meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_EXTENDS)),
              at = token & 0xffffff;
@@ -163,7 +161,7 @@ gcd_status gcd_metadata_events(struct gcd_metadata *m, uint32_t token, const cha
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
     for (unsigned i = 0; i < BASES_MAX && row != 0 && m->w.st == GCD_OK; i++) {
         put_class(m, row);
-        row = base_of(m, row, &elsewhere);
+        row = meta_base(m, row, &elsewhere);
     }
     if ((elsewhere || row != 0) && m->text_n > 0)
         meta_put(m, "?");

@@ -74,6 +74,10 @@ struct gcd_cur;
  * definition.  *RET_TOKEN: class or value type. */
 uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token);
 
+/* The base class of ROW if it is in this module; 0 = none.  *RET_ELSEWHERE: it is in another module
+ * and not System.Object. */
+uint32_t meta_base(struct gcd_metadata *m, uint32_t row, bool *ret_elsewhere);
+
 /* The length of the name of the event of CLASS whose field m->field_name is, 0 = of none. */
 size_t meta_event_length(struct gcd_metadata *m, uint32_t class);
 /* The attribute System.NAMESPACE.NAME of PARENT, a HasCustomAttribute (II.24.2.6): its row, 0 =

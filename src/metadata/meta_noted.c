@@ -47,7 +47,11 @@ gcd_status gcd_metadata_note(struct gcd_metadata *m, struct gcd_metadata *code, 
     GCD_TRY(note_lambdas(m, token, to, err));
     if (to->n > 0)
         return GCD_OK;
-    /* the methods that become delegates, then the events */
+    /* the equality, the methods that become delegates, then the events */
+    if (gcd_metadata_notes_code(m)) {
+        GCD_TRY(gcd_metadata_equality(m, token, &text, err));
+        GCD_TRY(append(to, text, err));
+    }
     if (code != NULL && gcd_metadata_notes_code(m)) {
         struct gcd_error own = GCD_ERROR_INIT;
         gcd_status st = gcd_metadata_delegates(code, token, &text, &own);

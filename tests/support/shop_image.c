@@ -217,6 +217,8 @@ static gcd_status type_text(struct gcd_metadata *m, uint32_t token, struct tb_by
         put(ret, method);
     if (st == GCD_OK && (st = gcd_metadata_delegates(m, token, &method, err)) == GCD_OK)
         put(ret, method);
+    if (st == GCD_OK && (st = gcd_metadata_equality(m, token, &method, err)) == GCD_OK)
+        put(ret, method);
     if (st == GCD_OK && (st = gcd_metadata_events(m, token, &events, err)) == GCD_OK &&
         events[0] != '\0') {
         put(ret, " has ");

@@ -31,16 +31,17 @@ static void close_image(struct gcd_input *in, struct gcd_metadata *m)
 
 static const char shop_text[] =
     "1 <Module>\n"
-    "2 Shop.Dictionary<TKey, TValue> (2) : System.Object\n"
-    "3 Shop.Dictionary<TKey, TValue>.Entry (2) : System.Object\n"
-    "4 Shop.Box<T> (1) : System.Object\n"
-    "5 Shop.Box<T>.Inner<A, B> (3) : System.Object\n"
+    "2 Shop.Dictionary<TKey, TValue> (2) : System.Object* =;\n"
+    "3 Shop.Dictionary<TKey, TValue>.Entry (2) : System.Object* =;\n"
+    "4 Shop.Box<T> (1) : System.Object* =;\n"
+    "5 Shop.Box<T>.Inner<A, B> (3) : System.Object* =;\n"
     "6 Shop.Box<T>.Inner<A, B>.<>c__DisplayClass13_0 (3) : Shop.Box<T>.Inner<A, B>\n"
     "7 Shop.Caf\xc3\xa9 (0) : System.Collections.Generic.List<Shop.Caf\xc3\xa9>, 0 "
     "System.Collections.Generic.List<Shop.Caf\xc3\xa9>, "
     "1 System.Collections.Generic.List`1.Enumerator\n"
-    "8 Shop.Unmarked<U>\n"
-    "9 Shop.Odd`3 has Changed System.ThreadStaticAttribute;_other System.ThreadStaticAttribute;\n"
+    "8 Shop.Unmarked<U>* =;\n"
+    "9 Shop.Odd`3* =; has Changed System.ThreadStaticAttribute;"
+    "_other System.ThreadStaticAttribute;\n"
     "2 s_entries 17 Shop.Dictionary<System.String, System.Object>.Entry[]\n"
     "4 s_slot 17 T\n"
     "5 s_cells 17 System.Int32[][,]\n"
@@ -346,6 +347,96 @@ static void test_fields_and_constants_of_a_type(void **state)
     assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 2, &l, &err), GCD_END);
     l.token = 0;
     assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 3, &l, &err), GCD_END);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
+/* Which classes compare by reference, and which records one of their fields. */
+static void test_equality_of_a_type(void **state)
+{
+    (void)state;
+#define REF(row)  ((row) << 2 | 1)
+#define MINE(row) ((row) << 2)
+    static const struct {
+        const char *name;
+        unsigned extends, fields, methods; /* those begin here */
+        const char *expected;
+    } types[] = {
+        { "Plain", REF(1), 1, 1, "* =;" }, /* 2 */
+        { "Derived", MINE(2), 1, 2, "* =;" },
+        { "WithEquals", REF(1), 1, 2, "" },
+        { "Child", MINE(4), 1, 3, "" },
+        { "Elsewhere", REF(2), 1, 3, "" },
+        { "Explicit", REF(1), 1, 3, "" },
+        { "Key", REF(1), 1, 4, "<Tags>k__BackingField =;" },
+        { "OwnKey", REF(1), 3, 7, "" },
+        { "ListKey", REF(1), 4, 10, "Items =;" },
+        { "Names", REF(1), 6, 12, "" },
+        { "NoRecord", REF(1), 7, 14, "" },
+        { "<>c__DisplayClass1_0", REF(1), 8, 15, "" },
+        { "Last", REF(1), 8, 15, "* =;" },
+    };
+    static const struct {
+        unsigned flags;
+        const char *name, *signature;
+    } fields[] = {
+        { 1, "<Name>k__BackingField", "060e" },
+        { 1, "<Tags>k__BackingField", "061d0e" },
+        { 1, "Tags", "061d0e" },
+        { 0x11, "s_all", "061d0e" },
+        { 1, "Items", "06151211010e" },
+        { 1, "Name", "060e" },
+        { 1, "Tags", "061d0e" },
+    };
+    static const struct {
+        const char *name;
+        bool generated;
+    } methods[] = {
+        { "EqualsNothing", false },
+        { "Equals", false },
+        { "System.IEquatable<Shop.Explicit>.Equals", false },
+        { "<Clone>$", true },
+        { "Equals", true },
+        { "Equals", true },
+        { "<Clone>$", true },
+        { "Equals", true },
+        { "Equals", false },
+        { "<Clone>$", true },
+        { "Equals", true },
+        { "<Clone>$", true },
+        { "Equals", true },
+        { "Equals", true },
+    };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    const char *text;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 2, "Entity", "Shop");
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 2, "CompilerGeneratedAttribute",
+                       "System.Runtime.CompilerServices");
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 2, "List`1", "System.Collections.Generic");
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        (void)pe_image_row(&p, 0x02, "4ss222", 0x100001u, types[i].name, "Shop", types[i].extends,
+                           types[i].fields, types[i].methods);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        (void)pe_image_row(&p, 0x04, "2sb", fields[i].flags, fields[i].name, fields[i].signature);
+    (void)pe_image_row(&p, 0x0a, "2sb", 3u << 3 | 1, ".ctor", "200001");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        (void)pe_image_row(&p, 0x06, "422sb2", 0u, 0u, 0u, methods[i].name, "200002", 1u);
+        if (methods[i].generated)
+            (void)pe_image_row(&p, 0x0c, "22b", (unsigned)(i + 1) << 5, 1u << 3 | 3, "01000000");
+    }
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    for (uint32_t i = 0; i < sizeof types / sizeof *types; i++) {
+        assert_int_equal(gcd_metadata_equality(m, GCD_TOKEN_TYPE + 2 + i, &text, &err), GCD_OK);
+        if (strcmp(text, types[i].expected) != 0)
+            fail_msg("%s: %s", types[i].name, text);
+    }
+    assert_int_equal(gcd_metadata_equality(m, GCD_TOKEN_TYPE + 99, &text, &err), GCD_E_ARG);
     close_image(in, m);
     pe_image_done(&p);
 }
@@ -690,6 +781,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_of_it),
         cmocka_unit_test(test_fields_and_constants_of_a_type),
+        cmocka_unit_test(test_equality_of_a_type),
         cmocka_unit_test(test_an_image_inside_a_file),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_public_keys),

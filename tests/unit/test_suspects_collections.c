@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "support/check.h"
@@ -221,6 +222,86 @@ static void what_is_full_by_its_own_field_is_a_note(void **state)
     assert_false(is_limited_by(59, "Shop.Store")); /* that limits something else */
     assert_false(is_limited_by(81, "Shop.Store")); /* it may be another number */
     assert_false(is_limited_by(60, "System.Store"));
+}
+
+/* 200 keys of a dictionary.  Does its advice say that none is found again? */
+struct keyed {
+    const char *equality; /* gcd_type.events of the keys */
+    const char *comparer;
+    bool owned;        /* each value refers to its key */
+    bool shared_tags;  /* the keys have one array */
+    const char *found; /* in the advice; NULL = nothing of that */
+};
+
+static void see_keys(const struct keyed *k)
+{
+#define OF_KEYS "[Shop.Key,Shop.Page]"
+    struct pile *p = pile_new();
+    uint32_t store = node(p, "Shop.Store", 24),
+             table = child(p, store, GENERIC "Dictionary`2" OF_KEYS, 80),
+             entries = child(p, table, GENERIC "Dictionary`2+Entry" OF_KEYS "[]", 24 + 24 * 200),
+             tags = node(p, "System.String[]", 40);
+    if (k->comparer != NULL)
+        child(p, table, k->comparer, 24);
+    for (int i = 0; i < 200; i++) {
+        uint32_t key = child(p, entries, "Shop.Key", 24),
+                 page = child(p, entries, "Shop.Page", 1000);
+        edge(p, key, k->shared_tags ? tags : node(p, "System.String[]", 40));
+        if (k->owned)
+            edge(p, page, key);
+    }
+    static const char *const layouts[][2] = {
+        { "Shop.Store", "o 10\n11 _pages" },
+        { GENERIC "Dictionary`2" OF_KEYS, "o 11\n12 _entries\n13 _comparer" },
+        { GENERIC "Dictionary`2+Entry" OF_KEYS "[]", "v 12\n14 key\n15 value" },
+        { "Shop.Key", "o 14\n16 Tags" },
+        { "Shop.Page", "o 15\n14 _key" },
+        { "System.String[]", "v 16\n0 " },
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        p->types[type(p, layouts[i][0])].layout = layouts[i][1];
+    if (k->comparer != NULL)
+        p->types[type(p, k->comparer)].layout = "o 13";
+    p->types[type(p, "Shop.Key")].events = k->equality;
+    static_root(p, store, "s_store");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a = { .g = pile_graph(p) };
+    struct gcd_fields *fields;
+    assert_int_equal(gcd_fields_new(a.g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    const struct gcd_suspects_options how = { .share = 0.3, .min_bytes = 1, .fields = fields };
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &how, &a.s, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+    bool lost = strstr(s->advice, "No lookup finds its keys again") != NULL;
+    if (lost != (k->found != NULL) || (lost && strstr(s->advice, k->found) == NULL))
+        fail_msg("%s", s->advice);
+    assert_int_equal(s->size_only, !lost);
+    assert_int_equal(strstr(s->evidence, "certain") != NULL, lost);
+    gcd_fields_free(fields);
+    forget(a);
+}
+
+/* Keys by identity are healthy where others have them, or the dictionary another equality. */
+static void keys_that_nobody_finds_again(void **state)
+{
+    (void)state;
+    static const char plain[] = GENERIC "ObjectEqualityComparer`1[Shop.Key]";
+    static const struct keyed rows[] = {
+        { .equality = "* =;", .found = ", and Key has no Equals. Give it Equals and " },
+        { .equality = "* =;Changed System.EventHandler;", .found = ", and Key has no Equals. " },
+        { .equality = "* =;", .comparer = plain, .found = ", and Key has no Equals. " },
+        { .equality = "<Tags>k__BackingField =;",
+          .found = ", and Key, a record, compares Tags by reference. Write its Equals and " },
+        { .equality = "Tags =;", .shared_tags = true },
+        { .equality = "Other =;" },
+        { .equality = "* =;", .owned = true },
+        { .equality = "* =;", .comparer = "Shop.ByName" },
+        { .equality = "Changed System.EventHandler;" },
+        { .equality = NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        see_keys(&rows[i]);
 }
 
 static void an_element_that_keeps_nearly_all_is_the_suspect(void **state)
@@ -636,6 +717,7 @@ int main(void)
         cmocka_unit_test(one_full_channel),
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
+        cmocka_unit_test(keys_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),

@@ -18,6 +18,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
+    analyze/suspects/suspects_keys
     analyze/suspects/suspects_kinds analyze/suspects/suspects_lifetime
     analyze/suspects/suspects_list analyze/suspects/suspects_listener
     analyze/suspects/suspects_merge analyze/suspects/suspects_names

@@ -179,16 +179,28 @@ GCD_MUST_CHECK gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uin
 GCD_MUST_CHECK gcd_status gcd_metadata_delegates(struct gcd_metadata *m, uint32_t token,
                                                  const char **ret, struct gcd_error *err);
 
+/*
+ * How objects of type TOKEN are equal as keys.  "* =;": only an object and itself are, since
+ * neither the class nor one of its base classes has Equals.  "Tags =;": a record, whose Equals the
+ * compiler made, compares its field "Tags", an array or the like, by reference; of several fields
+ * the first, as the metadata name it.  "" = otherwise, or a base class is of another module.  Can
+ * precede the text of gcd_metadata_events.  Valid until the next call on M.  GCD_E_ARG: TOKEN is
+ * no type definition of M.
+ */
+GCD_MUST_CHECK gcd_status gcd_metadata_equality(struct gcd_metadata *m, uint32_t token,
+                                                const char **ret, struct gcd_error *err);
+
 /* What is noted of a type; begins with ALLOC only.  TEXT: gcd_type.events, "" = nothing. */
 struct gcd_noted {
     const struct gcd_alloc *alloc;
     char *text;
     size_t n, room;
 };
-/* Does gcd_metadata_note read CODE?  Nobody has to look into the methods of the framework. */
+/* Does gcd_metadata_note look at the methods of types?  Not at those of the framework. */
 bool gcd_metadata_notes_code(struct gcd_metadata *m);
 /*
- * The method of a class of lambdas, "Add <>;", or else the delegates and the events of type TOKEN.
+ * The method of a class of lambdas, "Add <>;", or else the equality, the delegates and the events
+ * of type TOKEN.
  * CODE: the same module with the instructions of its methods, which the metadata in a memory image
  * lack; NULL = no delegates are known.  GCD_E_ARG; GCD_E_NOMEM.
  */

@@ -135,6 +135,10 @@ struct suspect {
      * only FOUND_NODES */
     enum { SUSPECT_NOT_RECENT, SUSPECT_RECENT, SUSPECT_RECENT_LOST } recent;
     uint64_t found_nodes;
+    /* OBJECT, a dictionary with keys of a type that are never found: they compare the field
+     * LOST_BY by reference, "*" = themselves; NULL = not so */
+    uint32_t lost_keys;
+    const char *lost_by;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
     bool collectible;
@@ -311,6 +315,8 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have no young element. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
+/* suspects_keys.c: dictionaries whose keys are never found. */
+gcd_status suspects_find_lost_keys(struct suspects_work *w, struct gcd_error *err);
 /* suspects_siblings.c: full channels among empty ones. */
 gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_listener.c: are the objects of a TYPE held as targets of delegates; whose methods

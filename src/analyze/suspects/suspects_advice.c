@@ -424,9 +424,29 @@ static bool is_weak(const struct suspect_words *s, uint32_t type)
            gcd_text_begins(gcd_graph_summary(s->w->g)->types[type].name, "System.WeakReference");
 }
 
+/* Keys that nobody finds again. */
+static void advise_lost_keys(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, "No lookup finds its keys again: nothing else refers to them, and ");
+    suspects_put_type(s, x->lost_keys);
+    if (x->lost_by[0] == '*') {
+        suspects_put(s, " has no Equals. Give it Equals and GetHashCode, as a record has them,");
+    } else {
+        suspects_put(s, ", a record, compares ");
+        suspects_put_name(s, x->lost_by);
+        suspects_put(s, " by reference. Write its Equals and GetHashCode,");
+    }
+    suspects_put(s, " or give the dictionary an IEqualityComparer.");
+    s->certain = true;
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     struct suspects_below below;
+    if (x->lost_by != NULL) {
+        advise_lost_keys(s, x);
+        return;
+    }
     if (suspects_look_below(s->w, x, &below) && below.grows) {
         advise_below(s, &x->pub, &below);
         return;

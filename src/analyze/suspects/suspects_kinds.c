@@ -222,8 +222,8 @@ static void say(struct suspect_words *s, const struct suspect *x, const struct s
     put_also(s, x, lead);
 }
 
-/* What one dump shows about X, and what it cannot show. */
-static const char *evidence_of(const struct suspect *x)
+/* What one dump shows about X, and what it cannot show.  CERTAIN: its advice is about a fault. */
+static const char *evidence_of(const struct suspect *x, bool certain)
 {
     static const char *const texts[] = {
         [GROWS] = "Its size, not its growth: a second dump shows that (gcdumpc diff).",
@@ -232,7 +232,7 @@ static const char *evidence_of(const struct suspect *x)
             "One dump cannot tell stuck from slow: a second one shows whether they still wait.",
         [FOREVER] = "Their number is certain; a second dump shows whether it grows.",
     };
-    unsigned how_sure = kinds[x->pub.kind].how_sure;
+    unsigned how_sure = certain ? IS_SO : kinds[x->pub.kind].how_sure;
     if (how_sure == GROWS && x->settled)
         return "Its size, not its growth, and nothing in it has come since the last but one "
                "collection: a second dump shows whether it grows (gcdumpc diff).";
@@ -250,7 +250,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
         advice.condition = 0;
-        advice.size_only = advice.limited = false;
+        advice.size_only = advice.limited = advice.certain = false;
         say(&sentence, x, by);
         kinds[by->pub.kind].advise(&advice, by);
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
@@ -259,7 +259,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
         x->pub.kind = GCD_SUSPECT_DESIGN;
     x->pub.limited = advice.limited && x->pub.kind == GCD_SUSPECT_DESIGN;
-    x->pub.evidence = advice.by_design ? "" : evidence_of(x);
+    x->pub.evidence = advice.by_design ? "" : evidence_of(x, advice.certain);
     x->pub.advice_condition = advice.condition;
     x->pub.size_only = advice.size_only && by == x;
     GCD_TRY(keep_text(&place, &x->pub.place, err));
