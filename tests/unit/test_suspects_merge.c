@@ -183,6 +183,58 @@ static void linked_sources(void **state)
     forget(a);
 }
 
+/* What of the listeners a world holds besides its event. */
+enum hold { IN_ITS_EVENT, IN_TWO_EVENTS, IN_ITS_LIST, EVENT_BESIDE_MUCH };
+
+/* A world with 1,000 handlers of 1,000 monsters, each of which knows the world. */
+static struct pile *world(enum hold hold)
+{
+    struct pile *p = pile_new();
+    uint32_t world = node(p, "Shop.World", 24), lists[2];
+    static_root(p, world, "s_world");
+    child(p, world, "System.Byte[]", hold == EVENT_BESIDE_MUCH ? 4000000 : 400);
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t delegate = child(p, world, "System.Action", 64);
+        edge(p, delegate, delegate);
+        lists[i] = child(p, delegate, "System.Object[]", 8016);
+    }
+    uint32_t items =
+        child(p, child(p, world, "System.Collections.Generic.List`1[Shop.Monster]", 32),
+              "Shop.Monster[]", 8016);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint32_t monster = child(p, child(p, lists[0], "System.Action", 64), "Shop.Monster", 1000);
+        edge(p, monster, world);
+        if (hold == IN_TWO_EVENTS || hold == EVENT_BESIDE_MUCH)
+            edge(p, child(p, lists[1], "System.Action", 64), monster);
+        if (hold == IN_ITS_LIST)
+            edge(p, items, monster);
+    }
+    return p;
+}
+
+/* An event is accused of what only events keep alive. */
+static void an_event_of_objects_that_live_without_it(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2 * (EVENT_BESIDE_MUCH + 1); i++) {
+        enum hold hold = (enum hold)(i / 2);
+        struct gcd_error e = GCD_ERROR_INIT;
+        struct answer a;
+        struct gcd_suspects_options how = { .by_number = i % 2 != 0,
+                                            .share = 0.5,
+                                            .min_bytes = 200000 };
+        assert_int_equal(ask_how(world(hold), &how, &a, &e), GCD_OK);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        bool accused = hold == IN_ITS_EVENT || hold == IN_TWO_EVENTS,
+             told = strncmp(s->advice, "Look for a +=", 13) == 0;
+        if (told != accused ||
+            (!how.by_number && (gcd_suspects_count(a.s) != 1 ||
+                                (!accused && strstr(s->sentence, "event") != NULL))))
+            fail_msg("%u: %s %s", i, s->sentence, s->advice);
+        forget(a);
+    }
+}
+
 /* Free memory has no holder, and is never a part of another suspect or mentioned by one. */
 static void free_memory(void **state)
 {
@@ -200,6 +252,7 @@ int main(void)
         cmocka_unit_test(most_of_the_bytes),
         cmocka_unit_test(the_same_objects),
         cmocka_unit_test(linked_sources),
+        cmocka_unit_test(an_event_of_objects_that_live_without_it),
         cmocka_unit_test(free_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

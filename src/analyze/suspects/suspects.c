@@ -75,6 +75,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
         GCD_TRY(suspects_path(w, x, err));
         GCD_TRY(suspects_owner(w, x, err));
     }
+    GCD_TRY(suspects_find_by_events(w, err));
     GCD_TRY(suspects_merge(w, err));
     GCD_TRY(suspects_find_settled(w, err));
     GCD_TRY(suspects_find_below(w, err));

@@ -141,6 +141,8 @@ struct suspect {
     const char *lost_by;
     /* HANDLERS of one event of so many objects; 0 = of one object */
     uint64_t event_holders;
+    /* if there are HANDLERS that overlap: the bytes that only events keep alive */
+    uint64_t by_events;
     bool collectible;
     /* findings: the type that keeps most of the bytes, unless it is the one behind the finding;
      * else GCD_TYPE_NONE */
@@ -323,6 +325,13 @@ gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err
  * collections of delegates have. */
 bool suspects_is_listener(const struct suspects_work *w, const struct suspect *x);
 gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *err);
+/* suspects_by_events.c: by_events of all. */
+gcd_status suspects_find_by_events(struct suspects_work *w, struct gcd_error *err);
+/* The events in X keep most of it alive. */
+static inline bool suspects_is_by_events(const struct suspect *x)
+{
+    return x->by_events >= x->pub.bytes / 2;
+}
 /* suspects_recent.c: caches of what was used last. */
 gcd_status suspects_find_recent(struct suspects_work *w, struct gcd_error *err);
 /* suspects_below.c: what holds most of the objects in collections of few elements; what that means

@@ -192,6 +192,8 @@ static void put_also(struct suspect_words *s, const struct suspect *x, const str
  * so many of them: boxed values of entries that nobody removes. */
 static bool is_about_most(const struct suspect *x, const struct suspect *f)
 {
+    if (f->pub.kind == GCD_SUSPECT_HANDLERS)
+        return suspects_is_by_events(x);
     return kinds[f->pub.kind].how_sure != IS_SO || f->pub.bytes >= x->pub.bytes / 2;
 }
 

@@ -108,6 +108,14 @@ static bool is_same(const struct suspects_work *w, uint32_t x, const struct susp
 
 /* ---- merging ---- */
 
+/* An event of objects that live without it is not worth a word. */
+static bool is_harmless(const struct suspects_work *w, const struct suspect *x,
+                        const struct suspect *f)
+{
+    return f->pub.kind == GCD_SUSPECT_HANDLERS && f->pub.bytes < w->s->threshold &&
+           !w->o->by_number && !suspects_is_by_events(x);
+}
+
 /* Merges F into the first earlier suspect that consists of the same objects and has room for a
  * clause. */
 static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
@@ -116,7 +124,8 @@ static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
     for (size_t i = 0; i < at && f->into == SUSPECTS_NONE; i++) {
         struct suspect *x = &w->s->items[order[i]];
         if (x->into != SUSPECTS_NONE || gcd_suspect_kind_is_free(x->pub.kind) ||
-            x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f))
+            x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f) ||
+            is_harmless(w, x, f))
             continue;
         f->into = order[i];
         x->also[x->pub.also_count++] = order[at];
