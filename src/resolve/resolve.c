@@ -2,9 +2,10 @@
  * The modules of a dump, one after another: finds the file that was loaded, and reads it.
  *
  * First all modules are read for the names of types, then again for static variables, whose
- * candidates need the names of all types.  A module is open only while it is read, so memory does
- * not depend on the number of modules.
+ * candidates need the names of all types, then for the fields of types, in any order.  Between
+ * these, only so many modules stay open that memory does not depend on their number.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 /* More than any program needs; a hostile recording could ask for far more. */
 #define FILES_MAX       16384u
 #define COMPARISONS_MAX (UINT64_C(1) << 22)
+#define KEPT_MAX        128u
 #define PROBLEM_BYTES   sizeof((struct gcd_error *)0)->msg
 
 void resolve_close(const struct resolve *r, struct resolve_file *f)
@@ -25,11 +27,25 @@ void resolve_close(const struct resolve *r, struct resolve_file *f)
     f->m = NULL;
 }
 
-gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n,
+static void close_kept(struct resolve *r)
+{
+    for (size_t i = 0; i < r->module_count && r->kept > 0; i++)
+        if (r->modules[i].kept.m != NULL) {
+            resolve_close(r, &r->modules[i].kept);
+            r->kept--;
+        }
+}
+
+gcd_status resolve_open(struct resolve *r, const struct gcd_module *module, unsigned n,
                         struct resolve_file *ret, struct gcd_error *err)
 {
     *ret = (struct resolve_file){ .file = { .bytes = UINT64_MAX, .path = "" } };
     gcd_status st = r->files->open(r->files->ctx, module, n, &ret->file, err);
+    if (st != GCD_OK && err != NULL && err->os_errno == EMFILE && r->kept > 0) {
+        close_kept(r);
+        *err = (struct gcd_error)GCD_ERROR_INIT;
+        st = r->files->open(r->files->ctx, module, n, &ret->file, err);
+    }
     if (st != GCD_OK)
         return st;
     st = gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes, r->alloc, &ret->m, err);
@@ -78,8 +94,14 @@ gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve
                               struct gcd_error *err)
 {
     uint32_t owner = r->modules[module].same_as;
-    const struct resolve_module *from = &r->modules[owner];
+    struct resolve_module *from = &r->modules[owner];
     const struct gcd_module *found = &r->d->modules[owner];
+    if (from->kept.m != NULL) {
+        *ret = from->kept;
+        from->kept.m = NULL;
+        r->kept--;
+        return GCD_OK;
+    }
     gcd_status st = resolve_open(r, from->loaded ? NULL : found, from->candidate, ret, err);
     if (st == GCD_END)
         return gcd_fail(err, GCD_E_IO, "the file is gone: it was there when the types were read");
@@ -89,6 +111,18 @@ gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve
         return GCD_OK;
     resolve_close(r, ret);
     return gcd_fail(err, GCD_E_FORMAT, "the file has changed while it was read");
+}
+
+void resolve_put_back(struct resolve *r, uint32_t module, struct resolve_file *f)
+{
+    struct resolve_module *to = &r->modules[r->modules[module].same_as];
+    if (to->kept.m != NULL || r->kept == KEPT_MAX) {
+        resolve_close(r, f);
+        return;
+    }
+    to->kept = *f;
+    f->m = NULL;
+    r->kept++;
 }
 
 static gcd_status count_file(struct resolve *r, struct gcd_error *err)
@@ -189,7 +223,7 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
     gcd_status st = resolve_types_name(r, module, o.m, &own);
     if (st == GCD_OK)
         st = resolve_statics_ancestors(r, module, o.m, &own);
-    resolve_close(r, &o);
+    resolve_put_back(r, module, &o);
     return note_failure(r, module, st, &own, err);
 }
 
@@ -200,7 +234,7 @@ static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_er
     gcd_status st = resolve_open_again(r, module, &o, &own);
     if (st == GCD_OK) {
         st = resolve_statics_add(r, module, o.m, &own);
-        resolve_close(r, &o);
+        resolve_put_back(r, module, &o);
     }
     return note_failure(r, module, st, &own, err);
 }
@@ -295,6 +329,7 @@ static gcd_status number_modules(struct resolve *r, struct gcd_error *err)
 
 static void done(struct resolve *r)
 {
+    close_kept(r);
     for (size_t i = 0; i < r->stored_count; i++)
         gcd_mem_free(r->alloc, r->stored[i].ancestors,
                      r->stored[i].ancestor_cap * sizeof *r->stored[i].ancestors);

@@ -58,6 +58,12 @@ struct resolve_stored {
 
 /* ---- resolve.c, resolve_loaded.c ---- */
 
+/* An open file of a module. */
+struct resolve_file {
+    struct gcd_module_file file;
+    struct gcd_metadata *m;
+};
+
 struct resolve_module {
     uint32_t first_type, first_stored; /* the lists of its types, RESOLVE_NONE = none */
     uint32_t same_as;                  /* the module whose file it shares; usually itself */
@@ -65,16 +71,11 @@ struct resolve_module {
     /* its candidate is from the list for any module: all files that the process has loaded */
     bool loaded;
     bool found; /* the recording has its names, and its file is there, too */
-};
-
-/* An open file of a module. */
-struct resolve_file {
-    struct gcd_module_file file;
-    struct gcd_metadata *m;
+    struct resolve_file kept; /* its file, which nobody uses just now; m NULL = it is closed */
 };
 
 /* Candidate N of MODULE, NULL = of any module.  GCD_END: there is none. */
-gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n,
+gcd_status resolve_open(struct resolve *r, const struct gcd_module *module, unsigned n,
                         struct resolve_file *ret, struct gcd_error *err);
 void resolve_close(const struct resolve *r, struct resolve_file *f);
 /* Finds the file of MODULE, whose names are in the recording, for layouts. */
@@ -82,6 +83,8 @@ gcd_status resolve_find_recorded(struct resolve *r, uint32_t module, struct gcd_
 /* The file found for MODULE, or for the one whose file it shares. */
 gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve_file *ret,
                               struct gcd_error *err);
+/* Closes F, the file of MODULE, or keeps it open for resolve_open_again. */
+void resolve_put_back(struct resolve *r, uint32_t module, struct resolve_file *f);
 /* F is the file of MODULE. */
 void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *f);
 /* Makes room for one more module, with empty lists. */
@@ -127,6 +130,7 @@ struct resolve {
     size_t type_count;
     struct resolve_module *modules; /* [module_count], by number */
     size_t module_count, module_cap;
+    unsigned kept; /* how many of them have an open file that nobody uses */
     /* how many files may still be opened to find those of the modules */
     unsigned files_left;
     uint64_t comparisons_left; /* of types with files */

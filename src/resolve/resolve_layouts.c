@@ -20,6 +20,7 @@ struct layouts {
     struct resolve *r;
     struct layout *l;
     struct resolve_file open[LAYOUT_OPEN_MAX];
+    uint32_t module[LAYOUT_OPEN_MAX]; /* whose files they are */
     struct layout_module *modules; /* [r->module_count] */
     uint32_t *same;                /* [r->module_count] the first module with the same file */
     uint32_t *types;               /* [heap.type_count] */
@@ -32,13 +33,14 @@ static gcd_status open_module(void *ctx, uint32_t module, unsigned place, struct
     gcd_status st = resolve_open_again(y->r, module, &y->open[place], err);
     if (st == GCD_OK)
         *ret = y->open[place].m;
+    y->module[place] = module;
     return st;
 }
 
 static void close_module(void *ctx, unsigned place)
 {
     struct layouts *y = ctx;
-    resolve_close(y->r, &y->open[place]);
+    resolve_put_back(y->r, y->module[place], &y->open[place]);
 }
 
 /* The name of a module's assembly; a module that no event describes has only its path. */

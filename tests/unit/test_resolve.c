@@ -1,5 +1,6 @@
 #include "support/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,12 +28,17 @@ struct folder {
     bool layouts; /* asks for the fields of types, too */
     /* this many files can be opened, then they are gone; 0 = no limit */
     unsigned gone_after;
+    unsigned most; /* that can be open at the same time; 0 = no limit */
 };
 
 static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n,
                             struct gcd_module_file *ret, struct gcd_error *e)
 {
     struct folder *f = ctx;
+    if (f->most != 0 && f->opened - f->closed >= f->most) {
+        *e = (struct gcd_error){ .code = GCD_E_IO, .os_errno = EMFILE, .msg = "too many" };
+        return GCD_E_IO;
+    }
     if (f->gone_after != 0 && f->opened >= f->gone_after)
         return GCD_END;
     if (m == NULL && f->recompiled && n + 1 >= f->loaded) {
@@ -247,14 +253,37 @@ static void test_wrong_files(void **state)
     pe_image_done(&other);
 }
 
-/* Each file is opened for the types and again for the static variables: one that is gone by then is
- * a module that could not be read. */
+/* Types, static variables and fields come from a file that is opened once, unless only so few can
+ * be open at the same time. */
+static void test_each_file_is_opened_once(void **state)
+{
+    (void)state;
+    for (unsigned most = 0; most < 4; most += most == 1 ? 2 : 1) {
+        struct gcd_input *in;
+        struct folder f = everything();
+        f.layouts = true;
+        f.most = most;
+        struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
+        assert_int_equal(resolve(d, &f), GCD_OK);
+        assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);
+        assert_string_not_equal(gcd_dump_summary(d)->roots[0].class_name, "");
+        if (most != 1)
+            assert_int_equal(f.opened, 2);
+        else
+            assert_true(f.opened > 2);
+        done(d, in);
+    }
+}
+
+/* If only one can be open, each file is opened for the types and again for the static variables:
+ * one that is gone by then is a module that could not be read. */
 static void test_a_file_that_goes(void **state)
 {
     (void)state;
     struct gcd_input *in;
     struct folder f = everything();
     f.gone_after = 2;
+    f.most = 1;
     struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
     assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_UNREADABLE);
@@ -641,6 +670,7 @@ int main(void)
         cmocka_unit_test(test_outer_types),
         cmocka_unit_test(test_same_assembly_again),
         cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_each_file_is_opened_once),
         cmocka_unit_test(test_a_file_that_goes),
         cmocka_unit_test(test_classes_of_statics),
         cmocka_unit_test(test_order_of_statics),
