@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -19,12 +20,12 @@
 #define OBJECT_COLUMNS                                                                            \
     COLUMN("retained_bytes", "Retained", ANSWER_BYTES), COLUMN("share", "Of live", ANSWER_SHARE), \
         COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("object", "Object", ANSWER_TEXT),          \
-        DETAIL("address", ANSWER_ADDRESS), DETAIL("node", ANSWER_COUNT),                          \
-        COLUMN("type", "Type", ANSWER_TEXT)
+        DETAIL("address", ANSWER_ADDRESS), DETAIL("node", ANSWER_COUNT), ANSWER_TYPE("Type")
 
 static const struct answer_column object_columns[] = {
     OBJECT_COLUMNS,
-    COLUMN("held_by", "Held by", ANSWER_TEXT),
+    FIELD("held_by", ANSWER_TEXT),
+    PEOPLE("holder", "Held by", ANSWER_TEXT),
     DETAIL("dominator", ANSWER_COUNT),
     DETAIL("field", ANSWER_TEXT),
     DETAIL("class", ANSWER_TEXT),
@@ -112,19 +113,25 @@ static void put_holder(struct answer *a, const struct answer_of_heap *of,
                        const struct gcd_dominators *d, uint32_t node, const struct holder *h)
 {
     const struct gcd_graph *g = gcd_session_graph(of->session);
+    const struct gcd_names *names = gcd_session_names(of->session);
+    char step[GCD_ASYNC_STEP_BYTES];
     uint32_t parent = gcd_dominators_parent(d, node);
     if (parent != GCD_NODE_ROOT) {
-        answer_text(a, "held_by",
-                    gcd_names_get(gcd_session_names(of->session), gcd_graph_node_type(g, parent)));
+        uint32_t type = gcd_graph_node_type(g, parent);
+        answer_text(a, "held_by", gcd_names_get(names, type));
+        answer_text(a, "holder", gcd_names_step(names, type, step));
         answer_count(a, "dominator", parent);
         return;
     }
     const struct gcd_root *root =
         h != NULL && h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL;
-    if (root != NULL || gcd_dominators_pseudo_roots(d) > 0)
-        answer_root_label(a, "held_by", of->session, root);
-    else
-        answer_text(a, "held_by", "(several)");
+    for (unsigned i = 0; i < 2; i++) {
+        const char *cell = i == 0 ? "held_by" : "holder";
+        if (root != NULL || gcd_dominators_pseudo_roots(d) > 0)
+            answer_root_label(a, cell, of->session, root);
+        else
+            answer_text(a, cell, "(several)");
+    }
     answer_static(a, of->session, root);
 }
 
@@ -138,8 +145,7 @@ static void put_object(struct answer *a, const struct answer_of_heap *of,
     answer_share(a, "share", retained, gcd_dominators_retained(d, GCD_NODE_ROOT));
     answer_count(a, "bytes", gcd_graph_node_size(g, node));
     answer_object(a, of->session, node);
-    answer_text(a, "type",
-                gcd_names_get(gcd_session_names(of->session), gcd_graph_node_type(g, node)));
+    answer_type(a, gcd_session_names(of->session), gcd_graph_node_type(g, node));
 }
 
 /* Through which field NODE refers to the subject of the list, or the subject to NODE. */
@@ -157,7 +163,8 @@ static void put_neighbour_field(struct answer *a, const struct answer_of_heap *o
 gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_list *list,
                        struct answer **ret, struct gcd_error *err)
 {
-    static const char *const of_holders[] = { "held_by", "dominator", "field", "class", "label" };
+    static const char *const of_holders[] = { "held_by", "holder", "dominator",
+                                              "field",   "class",  "label" };
     const struct gcd_dominators *d;
     uint64_t first = of->page.first < list->count ? of->page.first : list->count,
              n = list->count - first;
@@ -233,7 +240,7 @@ gcd_status answer_largest_objects(const struct answer_of_heap *of, struct answer
 
 static const struct answer_column content_columns[] = {
     COLUMN("bytes", "Bytes", ANSWER_BYTES), COLUMN("share", "Of these", ANSWER_SHARE),
-    COLUMN("count", "Count", ANSWER_COUNT), COLUMN("type", "Type", ANSWER_TEXT),
+    COLUMN("count", "Count", ANSWER_COUNT), ANSWER_TYPE("Type"),
     DETAIL("folded_types", ANSWER_COUNT),
 };
 const struct answer_shape answer_content_shape = ANSWER_SHAPE(content_columns);
@@ -244,7 +251,7 @@ static const struct answer_column dominator_columns[] = {
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("dominators", "Dominators", ANSWER_COUNT),
     COLUMN("dominator_bytes", "Their bytes", ANSWER_BYTES),
-    COLUMN("type", "Dominated by", ANSWER_TEXT),
+    ANSWER_TYPE("Dominated by"),
     DETAIL("folded_types", ANSWER_COUNT),
 };
 const struct answer_shape answer_dominators_shape = ANSWER_SHAPE(dominator_columns);
@@ -337,7 +344,10 @@ static void sums_fill(const struct sums *s, struct answer *a, uint64_t whole, bo
         put_sums(a, item, whole);
         if (dominating && !roots)
             put_dominating(a, item);
-        answer_text(a, "type", name_of(s, s->order[i]));
+        if (roots)
+            answer_types_note(a, "(roots)");
+        else
+            answer_type(a, gcd_session_names(s->of->session), s->order[i]);
         shown++;
     }
     if (left_out == 0)
@@ -345,7 +355,7 @@ static void sums_fill(const struct sums *s, struct answer *a, uint64_t whole, bo
     put_sums(a, &rest, whole);
     if (dominating)
         put_dominating(a, &rest);
-    answer_format(a, "type", "(%s more type%s)", GCD_DIGITS(left_out), gcd_plural(left_out));
+    answer_types_note(a, "(%s more type%s)", GCD_DIGITS(left_out), gcd_plural(left_out));
     answer_count(a, "folded_types", left_out);
 }
 
@@ -408,9 +418,11 @@ gcd_status answer_dominators(const struct answer_of_heap *of, struct answer **re
 /* ---- the exact size of types ---- */
 
 static const struct answer_column exact_columns[] = {
-    COLUMN("count", "Count", ANSWER_COUNT), COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("share", "Share", ANSWER_SHARE), COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    COLUMN("count", "Count", ANSWER_COUNT),
+    COLUMN("bytes", "Bytes", ANSWER_BYTES),
+    COLUMN("share", "Share", ANSWER_SHARE),
+    COLUMN("retained_bytes", "Retained", ANSWER_BYTES),
+    ANSWER_TYPE("Type"),
 };
 static const struct answer_shape exact_shape = ANSWER_SHAPE(exact_columns);
 
@@ -464,13 +476,13 @@ static gcd_status fill_exact(struct answer *a, const struct answer_of_heap *of, 
         st = put_exact(a, of, one, &this, err);
         one[order[i]] = 0;
         if (a->rows > rows)
-            answer_text(a, "type", gcd_names_get(gcd_session_names(of->session), order[i]));
+            answer_type(a, gcd_session_names(of->session), order[i]);
     }
     size_t rows = a->rows;
     if (n > 1 && st == GCD_OK)
         st = put_exact(a, of, of->types, &all, err);
     if (a->rows > rows)
-        answer_format(a, "type", "(%s types together)", GCD_DIGITS(n));
+        answer_types_note(a, "(%s types together)", GCD_DIGITS(n));
     return st;
 }
 
@@ -506,7 +518,8 @@ static const struct answer_column tree_columns[] = {
     COLUMN("share", "Of live", ANSWER_SHARE),
     COLUMN("count", "Count", ANSWER_COUNT),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
-    COLUMN("type", "Type", ANSWER_TREE),
+    FIELD("type", ANSWER_TEXT),
+    PEOPLE("shown", "Type", ANSWER_TREE),
     FIELD("field", ANSWER_TEXT),
     FIELD("folded_types", ANSWER_COUNT),
 };
@@ -524,9 +537,11 @@ static void put_step(struct answer *a, uint32_t depth, uint64_t retained, uint64
 static void put_type(struct answer *a, const struct answer_of_heap *of, uint32_t type,
                      const char *field)
 {
-    bool known = field != NULL;
-    answer_format(a, "type", "%s%s%s", known ? field : "", known ? ": " : "",
-                  gcd_names_get(gcd_session_names(of->session), type));
+    const struct gcd_names *names = gcd_session_names(of->session);
+    char step[GCD_ASYNC_STEP_BYTES];
+    const char *before = field != NULL ? field : "", *colon = field != NULL ? ": " : "";
+    answer_format(a, "type", "%s%s%s", before, colon, gcd_names_get(names, type));
+    answer_format(a, "shown", "%s%s%s", before, colon, gcd_names_step(names, type, step));
     answer_text(a, "field", field);
 }
 
@@ -543,9 +558,8 @@ static void put_rest(struct answer *a, uint32_t depth, const struct level *l, ui
     if (l->rest_types == 0)
         return;
     put_step(a, depth, l->rest_retained, whole);
-    answer_format(a, "type", "(%s more type%s)", GCD_DIGITS(l->rest_types),
-                  gcd_plural(l->rest_types));
-    answer_depth(a, "type", depth);
+    answer_types_note(a, "(%s more type%s)", GCD_DIGITS(l->rest_types), gcd_plural(l->rest_types));
+    answer_depth(a, "shown", depth);
     answer_count(a, "folded_types", l->rest_types);
 }
 
@@ -585,7 +599,7 @@ gcd_status answer_tree(const struct answer_of_heap *of, const struct gcd_merged_
         answer_count(a, "count", s[i].objects);
         answer_count(a, "bytes", s[i].own_bytes);
         put_type(a, of, s[i].label, gcd_merged_tree_field(tree, &s[i]));
-        answer_depth(a, "type", depth);
+        answer_depth(a, "shown", depth);
         if (depth + 1 < max_depth && s[i].end > i + 1) {
             levels[++depth] = (struct level){ .end = s[i].end };
             i++;

@@ -5,6 +5,7 @@
 
 #include <gcdumpc/generations.h>
 #include <gcdumpc/root_sets.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "base/error.h"
@@ -18,7 +19,7 @@
 
 static const struct answer_column of_type[] = {
     HEAD,
-    COLUMN("type", "Type", ANSWER_TEXT),
+    ANSWER_TYPE("Type"),
     DETAIL("raw_name", ANSWER_TEXT),
     DETAIL("module", ANSWER_TEXT),
     FIELD("assembly", ANSWER_TEXT),
@@ -43,7 +44,7 @@ static const struct answer_column of_length[] = {
     FIELD("length_min", ANSWER_COUNT),
     FIELD("length_max", ANSWER_COUNT),
     COLUMN("length", "Length", ANSWER_TEXT),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    ANSWER_TYPE("Type"),
 };
 static const struct answer_column of_root[] = {
     COLUMN("roots", "Roots", ANSWER_COUNT),
@@ -60,17 +61,17 @@ static const struct answer_column of_root[] = {
 
 const struct answer_shape answer_types_shape = ANSWER_SHAPE(of_type);
 
-/* What a row is called in sums, and the column of its label. */
+/* What a row is called in sums, and the column of its label for people. */
 static const struct view {
     struct answer_shape shape;
     const char *one, *label;
 } views[] = {
-    [GCD_BY_TYPE] = { ANSWER_SHAPE(of_type), "type", "type" },
+    [GCD_BY_TYPE] = { ANSWER_SHAPE(of_type), "type", "shown" },
     [GCD_BY_MODULE] = { ANSWER_SHAPE(of_module), "module", "module" },
     [GCD_BY_NAMESPACE] = { ANSWER_SHAPE(of_namespace), "namespace", "namespace" },
     [GCD_BY_KIND] = { ANSWER_SHAPE(of_kind), "kind", "kind" },
     [GCD_BY_GENERATION] = { ANSWER_SHAPE(of_generation), "generation", "generation" },
-    [GCD_BY_LENGTH] = { ANSWER_SHAPE(of_length), "length", "type" },
+    [GCD_BY_LENGTH] = { ANSWER_SHAPE(of_length), "length", "shown" },
     [GCD_BY_ROOT] = { ANSWER_SHAPE(of_root), "group", "name" },
 };
 
@@ -80,6 +81,15 @@ static const char *label_of(const struct answer_histogram *from,
                             const struct gcd_histogram_row *row)
 {
     return row->label != NULL ? row->label : gcd_names_get(from->names, row->index);
+}
+
+static int compare_shown(const struct answer_histogram *from, const struct gcd_histogram_row *a,
+                         const struct gcd_histogram_row *b)
+{
+    char x[GCD_ASYNC_STEP_BYTES], y[GCD_ASYNC_STEP_BYTES];
+    return a->label != NULL || b->label != NULL ? strcmp(label_of(from, a), label_of(from, b))
+                                                : strcmp(gcd_names_step(from->names, a->index, x),
+                                                         gcd_names_step(from->names, b->index, y));
 }
 
 static uint64_t retained_by(const struct answer_histogram *from,
@@ -103,6 +113,8 @@ static int compare_rows(const void *ctx, uint32_t ia, uint32_t ib)
     int c = 0;
     if (from->sort == ANSWER_BY_COUNT)
         c = descending(a->objects, b->objects);
+    else if (from->sort == ANSWER_BY_NAME && from->for_people)
+        c = compare_shown(from, a, b);
     else if (from->sort == ANSWER_BY_NAME)
         c = strcmp(label_of(from, a), label_of(from, b));
     else if (from->sort == ANSWER_BY_RETAINED)
@@ -161,7 +173,12 @@ static void put_line(struct answer *a, const struct answer_histogram *from,
         put_ranges(a, from, row->generation);
     if (from->by == GCD_BY_LENGTH)
         put_length(a, row);
-    answer_text(a, views[from->by].label, label_of(from, row));
+    if (row->label == NULL)
+        answer_type(a, from->names, row->index);
+    else if (from->by == GCD_BY_LENGTH)
+        answer_types_note(a, "%s", row->label);
+    else
+        answer_text(a, views[from->by].label, row->label);
     if (from->by != GCD_BY_TYPE)
         return;
     const struct gcd_type *type = &from->summary->types[row->index];

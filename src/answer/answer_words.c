@@ -1,11 +1,16 @@
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
+
+/* "(1,234 types together)" */
+#define ANSWER_NOTE_BYTES 256
 
 bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n)
 {
@@ -87,6 +92,24 @@ const char *answer_object_text(const struct gcd_graph *g, uint32_t node,
     (void)snprintf(buf, ANSWER_OBJECT_BYTES, known ? "0x%" PRIx64 : "%" PRIu64,
                    known ? gcd_graph_node_address(g, node) : (uint64_t)node);
     return buf;
+}
+
+void answer_type(struct answer *a, const struct gcd_names *names, uint32_t type)
+{
+    char step[GCD_ASYNC_STEP_BYTES];
+    answer_text(a, "type", gcd_names_get(names, type));
+    answer_text(a, "shown", gcd_names_step(names, type, step));
+}
+
+void answer_types_note(struct answer *a, const char *form, ...)
+{
+    char text[ANSWER_NOTE_BYTES];
+    va_list args;
+    va_start(args, form);
+    (void)vsnprintf(text, sizeof text, form, args);
+    va_end(args);
+    answer_text(a, "type", text);
+    answer_text(a, "shown", text);
 }
 
 void answer_object(struct answer *a, const struct gcd_session *s, uint32_t node)

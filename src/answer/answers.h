@@ -52,6 +52,7 @@ struct answer_histogram {
     uint64_t alive_bytes; /* retained by all; 0 = not known */
     bool filtered;        /* H leaves types out */
     enum answer_sort sort;
+    bool for_people; /* sort by the names that people see */
     struct answer_page page;
 };
 gcd_status answer_of_histogram(const struct answer_histogram *from, struct answer **ret,
@@ -544,6 +545,11 @@ const char *answer_object_text(const struct gcd_graph *g, uint32_t node,
                                char buf[ANSWER_OBJECT_BYTES]);
 /* The cells "object", as people name NODE, "address", unknown when it is made up, and "node". */
 void answer_object(struct answer *a, const struct gcd_session *s, uint32_t node);
+/* The columns of a type: its name for programs, what people call it for them; and their cells. */
+#define ANSWER_TYPE(title) FIELD("type", ANSWER_TEXT), PEOPLE("shown", title, ANSWER_TEXT)
+void answer_type(struct answer *a, const struct gcd_names *names, uint32_t type);
+/* Both cells: "(3 more types)". */
+void answer_types_note(struct answer *a, const char *form, ...) GCD_PRINTF(2, 3);
 
 #define ANSWER_HIDDEN_BYTES 64
 /* The text for N hidden steps, LIBRARY of them from libraries. */

@@ -242,6 +242,8 @@ void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
 
 /* ---- other types that compilers make ---- */
 
+#define LAMBDA_BLOCKS 100000u /* a method has fewer */
+
 /* "NAME" of "NAME [Shop.dll]" */
 static struct piece without_module(const char *name)
 {
@@ -350,6 +352,35 @@ bool gcd_lambda_method(const char *name, const char *method, size_t n, char *ret
     return t.n + 1 < cap;
 }
 
+unsigned gcd_lambda_block(const char *name)
+{
+    static const char *const classes[] = { "<>c__DisplayClass", "_Closure$__" };
+    struct piece all = without_module(name), own = from(all, last_segment(all));
+    unsigned block = 0;
+    size_t i = begins(own, classes[0])   ? strlen(classes[0])
+               : begins(own, classes[1]) ? strlen(classes[1])
+                                         : own.n;
+    while (i < own.n && own.p[i] >= '0' && own.p[i] <= '9') /* the number of the method */
+        i++;
+    if (i < own.n && (own.p[i] == '_' || own.p[i] == '-'))
+        for (i++; i < own.n && own.p[i] >= '0' && own.p[i] <= '9' && block < LAMBDA_BLOCKS; i++)
+            block = 10 * block + (unsigned)(own.p[i] - '0');
+    return block;
+}
+
+/* "anonymous type 0<System.String>" of "<>f__AnonymousType0<System.String>". */
+static const char *anonymous(const char *name, char buf[GCD_ASYNC_STEP_BYTES])
+{
+    static const char prefix[] = "<>f__AnonymousType";
+    struct text t = { buf, 0, GCD_ASYNC_STEP_BYTES };
+    size_t n = sizeof prefix - 1;
+    if (strncmp(name, prefix, n) != 0)
+        return name;
+    put_text(&t, "anonymous type ");
+    put_text(&t, name + n);
+    return buf;
+}
+
 const char *gcd_async_step_name(const char *name, bool known, bool async,
                                 char buf[GCD_ASYNC_STEP_BYTES])
 {
@@ -358,7 +389,7 @@ const char *gcd_async_step_name(const char *name, bool known, bool async,
     enum gcd_made_of made_of = gcd_made_of(name);
     const char *word = async && made_of == GCD_MADE_OF_STATE ? "state of async " : words[made_of];
     if (made_of == GCD_MADE_OF_NOTHING || (made_of == GCD_MADE_OF_STATE && !known))
-        return name;
+        return anonymous(name, buf);
     size_t n = strlen(word);
     memcpy(buf, word, n);
     gcd_made_of_method(name, buf + n, GCD_ASYNC_STEP_BYTES - n);

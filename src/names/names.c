@@ -499,9 +499,16 @@ const char *gcd_names_lambda_method(const struct gcd_names *n, uint32_t type)
 
 const char *gcd_names_step(const struct gcd_names *n, uint32_t type, char buf[GCD_ASYNC_STEP_BYTES])
 {
+    if (!is_csharp(n->style))
+        return n->name[type];
     if (n->lambda_of[type] == NULL)
         return gcd_async_step_name(n->name[type], true, is_in_box(n, type), buf);
-    (void)snprintf(buf, GCD_ASYNC_STEP_BYTES, "variables of %s", n->lambda_of[type]);
+    unsigned block = gcd_lambda_block(n->name[type]);
+    if (block > 0)
+        (void)snprintf(buf, GCD_ASYNC_STEP_BYTES, "variables of %s (%u)", n->lambda_of[type],
+                       block + 1);
+    else
+        (void)snprintf(buf, GCD_ASYNC_STEP_BYTES, "variables of %s", n->lambda_of[type]);
     return buf;
 }
 

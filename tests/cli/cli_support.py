@@ -136,6 +136,12 @@ class Run:
         return self.err.decode(errors="replace").splitlines()
 
 
+def is_called(text, name):
+    """Is TEXT what people call the type NAME: its name, or the method of what a compiler has made?"""
+    method = re.search(r"<(\w+)>d__\d+(<.*>)?>?\Z", name)
+    return text == name or (method is not None and re.fullmatch(rf"(async|iterator|state of async) (\S+\.)?{method[1]}(<.*>)?", text) is not None)
+
+
 class CliTest(unittest.TestCase):
     maxDiff = None
 

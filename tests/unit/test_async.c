@@ -120,6 +120,10 @@ static void names_of_made_types(void **state)
         { "Harbour.berth@14-2<System.Int32, A@3>", true, false,
           "function in Harbour.berth, line 14" },
         { "<StartupCode$Shop>.$Harbour.clo@8", true, false, "function in Harbour.clo, line 8" },
+        { "<>f__AnonymousType12<System.String, System.Int32>", true, false,
+          "anonymous type 12<System.String, System.Int32>" },
+        { "<>f__AnonymousType0<A>[] [Shop.dll]", false, false, "anonymous type 0<A>[] [Shop.dll]" },
+        { "Shop.<>f__AnonymousType0", true, false, NULL },
         { "Shop.Cart.<Items>d__6[]", true, false, NULL },
         { "System.Collections.Generic.List<Shop.Cart.<Items>d__6>", true, false, NULL },
         { "Shop.Cart", true, false, NULL },
@@ -133,6 +137,17 @@ static void names_of_made_types(void **state)
         const char *got = gcd_async_step_name(made[i].type, made[i].known, made[i].async, step);
         assert_string_equal(got, made[i].step != NULL ? made[i].step : made[i].type);
     }
+}
+
+static void blocks_of_lambdas(void **state)
+{
+    (void)state;
+    assert_int_equal(gcd_lambda_block("Shop.Cart.<>c__DisplayClass5_0"), 0);
+    assert_int_equal(gcd_lambda_block("Shop.Cart.<>c__DisplayClass15_12<T> [Shop.dll]"), 12);
+    assert_int_equal(gcd_lambda_block("Shop.Cart._Closure$__2-3"), 3);
+    assert_int_equal(gcd_lambda_block("Shop.Cart.<>c"), 0);
+    assert_int_equal(gcd_lambda_block("Shop.Cart_5"), 0);
+    assert_int_equal(gcd_lambda_block("<>c__DisplayClass5_99999999999999"), 999999);
 }
 
 /* The method of a lambda is that of the source. */
@@ -1031,6 +1046,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_methods),
         cmocka_unit_test(names_of_made_types),
+        cmocka_unit_test(blocks_of_lambdas),
         cmocka_unit_test(methods_of_lambdas),
         cmocka_unit_test(methods_of_calls),
         cmocka_unit_test(odd_names),

@@ -21,7 +21,7 @@ static struct browse_view *open_view(struct opened *o, enum browse_kind kind, ui
                                  NULL, &v, &err),
                      GCD_OK);
     browse_learn(&o->m, kind);
-    browse_begin(v);
+    browse_begin(v, 110, 30);
     return v;
 }
 
@@ -30,6 +30,26 @@ static const struct browse_line *line_of(const struct browse_view *v, uint64_t i
     static struct browse_line line;
     browse_line_at(v, i, &line);
     return &line;
+}
+
+/* A text that fills the window is read from its beginning. */
+static void the_cursor_begins_where_it_is_seen(void **state)
+{
+    (void)state;
+    struct opened o;
+    open_model(&o, fan());
+    struct browse_view *v = open_view(&o, BROWSE_OBJECT, 0);
+    uint64_t first = v->cursor;
+    assert_true(first > 2);
+    assert_int_not_equal(line_of(v, first)->goal, GOAL_NONE);
+    browse_begin(v, 110, first);
+    assert_int_equal(v->cursor, 0);
+    browse_begin(v, 110, first + 1);
+    assert_int_equal(v->cursor, first);
+    browse_begin(v, 20, first + 1); /* the text has more lines then */
+    assert_int_equal(v->cursor, 0);
+    browse_free(v);
+    close_model(&o);
 }
 
 /* ---- lines ---- */
@@ -459,6 +479,7 @@ int main(void)
 {
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_cursor_begins_where_it_is_seen),
         cmocka_unit_test(tree_has_the_largest_first),
         cmocka_unit_test(random_heaps_have_every_view),
         cmocka_unit_test(an_object_knows_its_neighbours),

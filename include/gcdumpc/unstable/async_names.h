@@ -44,6 +44,9 @@ void gcd_made_of_method(const char *name, char *ret, size_t cap);
  */
 bool gcd_lambda_method(const char *name, const char *method, size_t n, char *ret, size_t cap);
 
+/* Which block of its method has the variables in the class NAME; 0 = the first, or not known. */
+unsigned gcd_lambda_block(const char *name);
+
 /*
  * Stores in RET[CAP], CAP > 0, the method of the source that is called when METHOD (as in metadata)
  * of the class CLASS_NAME (in C#) runs: "Shop.Pump.Run", "Shop.Program.Main (lambda)" for
@@ -55,14 +58,15 @@ void gcd_call_name(const char *class_name, const char *method, char *ret, size_t
 #define GCD_ASYNC_STEP_BYTES 512
 /*
  * The name of a step of a path, for people: for the type NAME of a box "async Shop.Rpc.CallAsync",
- * for other types that compilers make "iterator Shop.Cart.Items" and the like, in BUF, cut if it
- * does not fit; otherwise NAME itself.  KNOWN: it is known whether a state belongs to an
- * asynchronous method (ASYNC) or to an iterator, see gcd_names_step.
+ * for other types that compilers make "iterator Shop.Cart.Items", "anonymous type 0<System.Int32>"
+ * and the like, in BUF, cut if it does not fit; otherwise NAME itself.  KNOWN: it is known whether
+ * a state belongs to an asynchronous method (ASYNC) or to an iterator, see gcd_names_step.
  */
 const char *gcd_async_step_name(const char *name, bool known, bool async,
                                 char buf[GCD_ASYNC_STEP_BYTES]);
 
-/* The same for TYPE of N. */
+/* The same for TYPE of N: "variables of Shop.Cart.Add (2)" if they are of the second block of it.
+ * In another spelling than C# always the name. */
 const char *gcd_names_step(const struct gcd_names *n, uint32_t type,
                            char buf[GCD_ASYNC_STEP_BYTES]);
 

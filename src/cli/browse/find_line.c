@@ -80,8 +80,13 @@ static bool matches(struct finder *f, const char *name, size_t n, const char *ta
 static bool type_matches(struct finder *f, uint32_t type)
 {
     if (f->types[type] == 0) {
-        const char *name = gcd_names_get(f->v->model->names, type);
-        f->types[type] = matches(f, name, strlen(name), "", NULL) ? 2 : 1;
+        const struct gcd_names *names = f->v->model->names;
+        char step[GCD_ASYNC_STEP_BYTES];
+        const char *name = gcd_names_get(names, type),
+                   *shown = gcd_names_step(names, type, step); /* both names find it */
+        bool found = matches(f, name, strlen(name), "", NULL) ||
+                     (shown != name && matches(f, shown, strlen(shown), "", NULL));
+        f->types[type] = found ? 2 : 1;
     }
     return f->types[type] == 2;
 }

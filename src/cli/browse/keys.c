@@ -163,7 +163,7 @@ static struct browse_view *open_view(struct ui *ui, const struct browse_subject 
     if (ui_work(ui, verbs[subject->kind], do_open, &o, &err) != GCD_OK)
         return NULL;
     browse_learn(&ui->model, subject->kind);
-    browse_begin(o.view);
+    browse_begin(o.view, screen_columns(), ui_height());
     return o.view;
 }
 

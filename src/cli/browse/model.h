@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "args.h"
@@ -84,8 +85,9 @@ struct browse_line {
     unsigned indent;                  /* levels */
     const char *name;                 /* foreign text, not sanitized; NAME_BYTES of it */
     size_t name_bytes;
-    char tail[BROWSE_TAIL_BYTES]; /* after the name */
-    const char *more;             /* foreign text after that; NULL = none */
+    char made[GCD_ASYNC_STEP_BYTES]; /* NAME, if it is made for the line */
+    char tail[BROWSE_TAIL_BYTES];    /* after the name */
+    const char *more;                /* foreign text after that; NULL = none */
     enum browse_goal goal;
     uint32_t to; /* node, type, number of a suspect, frame */
 };
@@ -170,8 +172,9 @@ gcd_status browse_open(const struct browse_model *m, const struct browse_subject
 void browse_free(struct browse_view *v);
 /* Updates M with what the session has computed by now. */
 void browse_learn(struct browse_model *m, enum browse_kind opened);
-/* Call it after browse_learn: puts the cursor on the first line that can be opened. */
-void browse_begin(struct browse_view *v);
+/* Call it after browse_learn: puts the cursor on the first line that can be opened and that HEIGHT
+ * lines of WIDTH columns show, else on the first of all: a long text is read from its beginning. */
+void browse_begin(struct browse_view *v, size_t width, uint64_t height);
 
 /* Makes an empty view for the helpers of browse_open, and one of plain TEXT (help, messages), which
  * is copied.  NULL: out of memory. */

@@ -18,7 +18,7 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
 {
     const struct browse_model *m = v->model;
     char text[CLI_NUMBER_BYTES];
-    browse_put_name(ret, gcd_names_get(m->names, gcd_graph_node_type(m->graph, node)));
+    browse_put_type(ret, m, gcd_graph_node_type(m->graph, node));
     (void)snprintf(ret->tail, sizeof ret->tail, "  %s", answer_object_text(m->graph, node, text));
     ret->has[0] = browse_retained(m, node, &ret->numbers[0]);
     ret->has[1] = true;

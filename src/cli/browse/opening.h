@@ -63,6 +63,8 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
 /* Sets the column titles of such a section. */
 void browse_node_heads(struct browse_section *s);
 void browse_put_name(struct browse_line *ret, const char *name);
+/* What people call TYPE. */
+void browse_put_type(struct browse_line *ret, const struct browse_model *m, uint32_t type);
 
 /* Adds the lines of A, a path whose making had the status ST, and frees it. */
 gcd_status browse_add_path(struct browse_view *v, gcd_status st, struct answer *a,

@@ -17,7 +17,8 @@ const char *browse_order_name(enum browse_order order)
 /* ---- keys ---- */
 
 struct named {
-    const char *name;
+    const char *name; /* as lines show it */
+    char *made;       /* NAME, if it is not that of the type; owned */
     uint32_t type;
 };
 
@@ -28,6 +29,15 @@ static int compare_names(const void *a, const void *b)
     return c != 0 ? c : x->type < y->type ? -1 : 1;
 }
 
+/* Without memory, the type's own name: lines are in another order then. */
+static struct named named(const struct gcd_names *names, uint32_t type)
+{
+    char step[GCD_ASYNC_STEP_BYTES];
+    const char *own = gcd_names_get(names, type), *shown = gcd_names_step(names, type, step);
+    char *made = shown != own ? strdup(shown) : NULL;
+    return (struct named){ made != NULL ? made : own, made, type };
+}
+
 /* RET[types]: the rank of each name; NULL: out of memory. */
 static uint32_t *name_places(const struct browse_model *m)
 {
@@ -36,13 +46,15 @@ static uint32_t *name_places(const struct browse_model *m)
     uint32_t *ret = calloc((size_t)n + 1, sizeof *ret);
     if (all != NULL && ret != NULL) {
         for (uint32_t i = 0; i < n; i++)
-            all[i] = (struct named){ gcd_names_get(m->names, i), i };
+            all[i] = named(m->names, i);
         qsort(all, n, sizeof *all, compare_names);
         for (uint32_t i = 0, place = 0; i < n; i++) {
             place += i > 0 && strcmp(all[i - 1].name, all[i].name) != 0;
             ret[all[i].type] = place;
         }
     }
+    for (uint32_t i = 0; i < n && all != NULL; i++)
+        free(all[i].made);
     free(all);
     if (all != NULL)
         return ret;

@@ -78,14 +78,12 @@ void browse_free(struct browse_view *v)
     free(v);
 }
 
-/* The cursor starts on a line that can be opened, if one is among the first lines. */
-#define LOOK_LINES 200u
-
-void browse_begin(struct browse_view *v)
+void browse_begin(struct browse_view *v, size_t width, uint64_t height)
 {
+    (void)browse_wrap(v, width); /* without memory, as it was */
     uint64_t n = browse_lines(v), goal = 0;
     struct browse_line line = { .goal = GOAL_NONE };
-    for (uint64_t i = 0; i < n && i < LOOK_LINES && line.goal == GOAL_NONE; i++) {
+    for (uint64_t i = 0; i < n && i < height && line.goal == GOAL_NONE; i++) {
         browse_line_at(v, i, &line);
         goal = i;
     }
@@ -271,6 +269,11 @@ void browse_put_name(struct browse_line *ret, const char *name)
 {
     ret->name = name;
     ret->name_bytes = strlen(name);
+}
+
+void browse_put_type(struct browse_line *ret, const struct browse_model *m, uint32_t type)
+{
+    browse_put_name(ret, gcd_names_step(m->names, type, ret->made));
 }
 
 static void text_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,

@@ -37,7 +37,7 @@ static gcd_status generation_of(const struct browse_model *m, uint32_t node,
 static char *holder_text(const struct browse_model *m, uint32_t node)
 {
     uint32_t above = gcd_dominators_parent(m->dominators, node);
-    char object[CLI_NUMBER_BYTES], *text = NULL;
+    char object[CLI_NUMBER_BYTES], step[GCD_ASYNC_STEP_BYTES], *text = NULL;
     if (above == GCD_NODE_NONE)
         return strdup(m->summary->verdict.complete
                           ? "No root leads to it."
@@ -46,7 +46,7 @@ static char *holder_text(const struct browse_model *m, uint32_t node)
         return strdup("No single object keeps it alive.");
     int n =
         asprintf(&text, "It lives as long as %s, %s.", answer_object_text(m->graph, above, object),
-                 gcd_names_get(m->names, gcd_graph_node_type(m->graph, above)));
+                 gcd_names_step(m->names, gcd_graph_node_type(m->graph, above), step));
     return n >= 0 ? text : NULL;
 }
 
@@ -56,7 +56,7 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     const struct browse_model *m = v->model;
     uint32_t node = v->subject, type = gcd_graph_node_type(m->graph, node);
     char elements[ANSWER_ELEMENTS_BYTES], object[CLI_NUMBER_BYTES], size[CLI_NUMBER_BYTES],
-        retained[CLI_NUMBER_BYTES], *text = NULL;
+        retained[CLI_NUMBER_BYTES], step[GCD_ASYNC_STEP_BYTES], *text = NULL;
     const char *module = m->summary->types[type].module_path, *slash = strrchr(module, '/'),
                *generation;
     gcd_status st = answer_elements_of(m->session, call, node, elements, err);
@@ -67,9 +67,10 @@ static gcd_status add_facts(struct browse_view *v, const struct gcd_context *cal
     char *holder = holder_text(m, node);
     int n = -1;
     if (holder != NULL)
-        n = asprintf(&text, "%s%s%s%s%s\n%s, %s, retains %s%s%s. %s", gcd_names_get(m->names, type),
-                     elements, module[0] != '\0' ? "  [" : "", slash != NULL ? slash + 1 : module,
-                     module[0] != '\0' ? "]" : "", answer_object_text(m->graph, node, object),
+        n = asprintf(&text, "%s%s%s%s%s\n%s, %s, retains %s%s%s. %s",
+                     gcd_names_step(m->names, type, step), elements, module[0] != '\0' ? "  [" : "",
+                     slash != NULL ? slash + 1 : module, module[0] != '\0' ? "]" : "",
+                     answer_object_text(m->graph, node, object),
                      cli_size(gcd_graph_node_size(m->graph, node), size),
                      cli_size(gcd_dominators_retained(m->dominators, node), retained),
                      generation[0] != '\0' ? ", " : "", generation, holder);
@@ -118,11 +119,11 @@ static gcd_status add_holders(struct browse_view *v, struct gcd_error *err)
     for (size_t i = 0; i < gcd_graph_dependent_count(m->graph) && st == GCD_OK; i++) {
         const struct gcd_graph_dependent *d = gcd_graph_dependent(m->graph, i);
         struct browse_made made = { .goal = GOAL_OBJECT, .to = d->key };
-        char object[CLI_NUMBER_BYTES];
+        char object[CLI_NUMBER_BYTES], step[GCD_ASYNC_STEP_BYTES];
         if (d->value != v->subject || (v->made_count - first >= HOLDERS_SHOWN && ++more > 0))
             continue;
         if (asprintf(&made.text, "dependent handle of %s  %s",
-                     gcd_names_get(m->names, gcd_graph_node_type(m->graph, d->key)),
+                     gcd_names_step(m->names, gcd_graph_node_type(m->graph, d->key), step),
                      answer_object_text(m->graph, d->key, object)) < 0)
             made.text = NULL;
         st = browse_add_made(v, made, err);

@@ -39,7 +39,7 @@ static void suspect_line(const struct browse_view *v, const struct browse_sectio
 static void put_part(const struct browse_view *v, const struct gcd_suspect_part *p,
                      struct browse_line *ret)
 {
-    browse_put_name(ret, gcd_names_get(v->model->names, p->type));
+    browse_put_type(ret, v->model, p->type);
     ret->has[0] = ret->has[1] = true;
     ret->numbers[0] = p->bytes;
     ret->numbers[1] = p->objects;

@@ -16,6 +16,7 @@ gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *cal
 {
     const struct browse_model *m = v->model;
     struct gcd_node_list list;
+    char step[GCD_ASYNC_STEP_BYTES];
     gcd_status st = gcd_session_dominated_largest(m->session, call, v->subject, &list, err);
     if (st != GCD_OK)
         return st;
@@ -29,7 +30,8 @@ gcd_status browse_open_tree(struct browse_view *v, const struct gcd_context *cal
     if (v->subject == GCD_NODE_ROOT)
         v->title = strdup("Dominator tree");
     else
-        v->title = strdup(gcd_names_get(m->names, gcd_graph_node_type(m->graph, v->subject)));
+        v->title =
+            strdup(gcd_names_step(m->names, gcd_graph_node_type(m->graph, v->subject), step));
     return st != GCD_OK || v->title != NULL ? st : browse_no_memory(err);
 }
 
@@ -38,7 +40,7 @@ static void type_line(const struct browse_view *v, const struct browse_section *
 {
     const struct browse_model *m = v->model;
     const struct gcd_type *t = &m->summary->types[s->ids[i]];
-    browse_put_name(ret, gcd_names_get(m->names, s->ids[i]));
+    browse_put_type(ret, m, s->ids[i]);
     ret->has[0] = ret->has[1] = true;
     ret->numbers[0] = t->bytes;
     ret->numbers[1] = t->objects;

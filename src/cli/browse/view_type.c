@@ -158,7 +158,7 @@ static void neighbour_line(const struct browse_view *v, const struct browse_sect
                            struct browse_line *ret)
 {
     uint32_t type = s->ids[i];
-    browse_put_name(ret, gcd_names_get(v->model->names, type));
+    browse_put_type(ret, v->model, type);
     ret->has[0] = true;
     ret->numbers[0] = s->amounts[type];
     ret->goal = GOAL_TYPE;
@@ -212,7 +212,8 @@ gcd_status browse_open_type(struct browse_view *v, const struct gcd_context *cal
                             struct gcd_error *err)
 {
     size_t n = (size_t)v->model->summary->type_count + 1;
-    v->title = strdup(gcd_names_get(v->model->names, v->subject));
+    char step[GCD_ASYNC_STEP_BYTES];
+    v->title = strdup(gcd_names_step(v->model->names, v->subject, step));
     for (size_t i = 0; i < 2; i++)
         v->amounts[i] = calloc(n, sizeof *v->amounts[i]);
     if (v->title == NULL || v->amounts[0] == NULL || v->amounts[1] == NULL)

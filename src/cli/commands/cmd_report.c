@@ -198,6 +198,7 @@ enum cli_exit report_answer(const struct report *r, const struct gcd_histogram *
             r->dominators != NULL ? gcd_dominators_retained(r->dominators, GCD_NODE_ROOT) : 0,
         .filtered = r->filter != NULL,
         .sort = rows->sort,
+        .for_people = rows->for_people,
         .page = rows->page,
     };
     return answer_of_histogram(&from, ret, &err) == GCD_OK ? CLI_DONE
@@ -239,7 +240,8 @@ static enum cli_exit print(struct report *r, enum format format, FILE *to)
     const struct cli_view_args *view = &r->args->view;
     struct report_rows rows = { view->by,
                                 (enum answer_sort)view->sort,
-                                { .most = view->top, .min_bytes = view->min_bytes } };
+                                { .most = view->top, .min_bytes = view->min_bytes },
+                                format == FORMAT_TEXT };
     struct cli_titled answer = { .key = views[view->by].key };
     if (format == FORMAT_PROMETHEUS)
         return report_prometheus(r, to);

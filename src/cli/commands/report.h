@@ -34,6 +34,7 @@ struct report_rows {
     enum gcd_histogram_by by;
     enum answer_sort sort;
     struct answer_page page;
+    bool for_people;
 };
 enum cli_exit report_answer(const struct report *r, const struct gcd_histogram *h,
                             const struct report_rows *rows, struct answer **ret);

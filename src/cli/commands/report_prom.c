@@ -197,7 +197,7 @@ static enum cli_exit put_histogram(struct prom *p, enum gcd_histogram_by by, con
     struct answer *a = NULL;
     enum cli_exit e = report_histogram(p->r, by, &h);
     if (e == CLI_DONE)
-        e = report_answer(p->r, h, &(struct report_rows){ by, sort, page }, &a);
+        e = report_answer(p->r, h, &(struct report_rows){ by, sort, page, false }, &a);
     for (size_t i = 0; i < n && e == CLI_DONE; i++)
         put_metric(p, a, &m[i]);
     if (e == CLI_DONE && a->top->status != GCD_OK)
