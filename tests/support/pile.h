@@ -30,7 +30,7 @@ struct pile {
     struct gcd_root *roots;
     size_t root_count;
     /* of a range around the objects, which are 0x1000 bytes apart; 0 = none */
-    uint64_t used_bytes;
+    uint64_t used_bytes, young_bytes; /* behind it, in generation 0 */
     const struct gcd_module *modules;
     size_t module_count;
     const struct gcd_reason *incomplete;
@@ -151,6 +151,7 @@ static inline struct gcd_graph *pile_graph(struct pile *p)
                                                      .dependent_count = p->dependent_count,
                                                      .used_bytes = p->used_bytes,
                                                      .generation = p->generation,
+                                                     .young_bytes = p->young_bytes,
                                                      .ptr_bytes = p->ptr_bytes,
                                                      .modules = p->modules,
                                                      .module_count = p->module_count,

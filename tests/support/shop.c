@@ -55,6 +55,12 @@ struct gcd_graph *shop_build(const struct shop *s)
                                                   .generation = s->generation },
                              &err),
              &err);
+    if (s->young_bytes > 0)
+        must(gcd_build_range(b,
+                             &(struct gcd_range){ .start = 0x7f0000000000 + s->used_bytes,
+                                                  .used_bytes = s->young_bytes },
+                             &err),
+             &err);
     must(gcd_build_seal(b, &g, &err), &err);
     return g;
 }

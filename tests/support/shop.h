@@ -38,6 +38,7 @@ struct shop {
     const struct gcd_reason *incomplete; /* NULL = the dump is complete */
     uint64_t used_bytes;                 /* of a memory range; 0 = none */
     unsigned generation;                 /* of that */
+    uint64_t young_bytes;                /* of a range of generation 0 behind it; 0 = none */
     unsigned ptr_bytes;                  /* 0 = 8 */
     bool keep_unknown;
 };

@@ -619,7 +619,7 @@ static void which_semaphore(void **state)
           "waits for Task.Delay." },
         { 12, 0, 3, "Shop.Gate",
           "12" TEXT WHAT " of Shop.Gate. 3 other calls of these methods may have to release it; "
-          "most of them wait for Task.Delay." },
+          "they wait for Task.Delay." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, rows[i].holder);
@@ -636,6 +636,62 @@ static void which_semaphore(void **state)
         assert_int_equal(gcd_async_jam_place(a, &jam, &of, place, sizeof place, &err), GCD_OK);
         gcd_async_jam_text(a, &jam, place, text, sizeof text);
         assert_string_equal(text, rows[i].want);
+        gcd_origins_free(o);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
+/* Two calls that have two semaphores each, in a debug build or not, and wait for one of them; with
+ * ten others.  The second semaphore may be one that nobody waits for. */
+static void calls_that_cross(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        bool debug = (i & 1) != 0, waited_for = (i & 2) != 0, of_caller = (i & 4) != 0;
+        uint32_t at = 5;
+        struct async_object objects[5 + 5 * 12 + 1] = {
+            { "Shop.Kept", 2, { 1, at } }, { "Shop.Gate", 3, { 2, 3, 4 } }, { SEMAPHORE, 1, { 0 } },
+            { SEMAPHORE, 1, { 0 } },       { SEMAPHORE, 0, { 0 } },
+        };
+        for (uint32_t k = 0; k < 12; k++, at += 5) {
+            bool crosses = k < 2;
+            uint32_t gate = k % 2, next = at + 10, box = of_caller ? at + 2 : at + 1,
+                     with = debug ? at + 4 : box;
+            if (k < 2)
+                objects[2 + k].refs[0] = at + 3;
+            objects[at] = (struct async_object){ "Shop.Kept", k < 11 ? 2 : 1, { at + 1, at + 5 } };
+            objects[at + 1] = (struct async_object){ CALL, 2, { at + 1, at + 3 } };
+            objects[at + 2] = (struct async_object){ CALL, 1, { at + 2 } };
+            objects[at + 3] = (struct async_object){ SEMAPHORE "+TaskNode", 1, { at + 1 } };
+            objects[at + 4] = (struct async_object){ "Shop.Rpc+<Call>d__1", 0, { 0 } };
+            if (k + 2 < 12)
+                objects[at + 3].refs[objects[at + 3].count++] = next + 3;
+            if (of_caller)
+                objects[at + 1].refs[objects[at + 1].count++] = at + 2;
+            if (debug)
+                objects[box].refs[objects[box].count++] = at + 4;
+            if (crosses) {
+                objects[with].refs[objects[with].count++] = waited_for ? 3 - gate : 4;
+                objects[with].refs[objects[with].count++] = 2 + gate;
+            }
+        }
+        struct gcd_graph *g = async_graph(objects, at, 0);
+        struct gcd_async *a = find(g, NULL);
+        struct gcd_origins *o;
+        struct gcd_async_jam jam;
+        bool found;
+        char place[GCD_ASYNC_PLACE_BYTES], text[GCD_ASYNC_JAM_BYTES];
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, NULL, &jam, &found, &err), GCD_OK);
+        assert_true(found);
+        struct gcd_async_jam_of of = { .graph = g, .origins = o };
+        assert_int_equal(gcd_async_jam_place(a, &jam, &of, place, sizeof place, &err), GCD_OK);
+        gcd_async_jam_text(a, &jam, place, text, sizeof text);
+        if (jam.gates != 2 || jam.crossing != (waited_for ? 2 : 0) ||
+            (strstr(text, " 2 of them have a second semaphore that calls wait for, and may hold "
+                          "it") != NULL) != waited_for)
+            fail_msg("%u: %d %d %s", i, (int)jam.gates, (int)jam.crossing, text);
         gcd_origins_free(o);
         gcd_async_free(a);
         gcd_graph_free(g);
@@ -1053,6 +1109,7 @@ int main(void)
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),
         cmocka_unit_test(which_semaphore),
+        cmocka_unit_test(calls_that_cross),
         cmocka_unit_test(since_when_it_waits),
         cmocka_unit_test(totals),
         cmocka_unit_test(a_million_in_one_list),

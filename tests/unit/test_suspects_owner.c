@@ -520,19 +520,22 @@ static void pools_by_their_variables(void **state)
     }
 }
 
-/* A list whose elements are all in the oldest generation was not added to lately. */
-static void what_has_no_young_element(void **state)
+/* A list was not added to lately if all in it is in the oldest generation, not only elements. */
+static void what_has_nothing_young_in_it(void **state)
 {
     (void)state;
-    for (unsigned generation = 1; generation <= 2; generation++) {
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned generation = i == 0 ? 1 : 2;
+        bool young = i == 2; /* what the last element refers to */
         struct pile *p = pile_new();
         uint32_t app = node(p, "Shop.App", 24);
         static_root(p, app, "s_app");
         fill(p, child(p, app, LIST, 32), 20, "Shop.Order[]");
-        p->used_bytes = 1 << 20;
+        p->used_bytes = young ? 0x1000 * p->node_count : 1 << 20;
+        p->young_bytes = young ? 0x1000 : 0;
         p->generation = generation;
         struct answer a = ask(p, 0.5);
-        bool old = generation == 2;
+        bool old = i == 1;
         assert_int_equal(strstr(first(a)->evidence, "nothing in it has come since") != NULL, old);
         assert_string_equal(first(a)->advice,
                             old ? "If all of it is needed, nothing is wrong. If it grows, look in "
@@ -1239,7 +1242,7 @@ int main(void)
         cmocka_unit_test(what_there_are_many_of),
         cmocka_unit_test(pools_of_the_program),
         cmocka_unit_test(pools_by_their_variables),
-        cmocka_unit_test(what_has_no_young_element),
+        cmocka_unit_test(what_has_nothing_young_in_it),
         cmocka_unit_test(values_of_threads),
         cmocka_unit_test(caches_of_what_was_used_last),
         cmocka_unit_test(frozen_collections),

@@ -153,6 +153,11 @@ struct gcd_async_jam {
      */
     uint64_t others;
     uint32_t others_wait_for; /* the innermost frame of most of them; GCD_FRAME_NONE = of none */
+    uint64_t others_there;    /* of these so many */
+    /* gcd_async_jam_place: the semaphores that anybody waits for; and the calls that refer to
+     * another one of these than they wait for, themselves or what waits for them: they may hold it
+     */
+    uint64_t gates, crossing;
 };
 /* False: fewer than GCD_ASYNC_JAM stacks wait in each.  ALLOC may be NULL.  GCD_E_NOMEM. */
 #define GCD_ASYNC_JAM 10u
@@ -173,12 +178,12 @@ struct gcd_async_jam_of {
 /*
  * The field or static variable of the program with the SemaphoreSlim that nearly all calls of JAM
  * wait for, in RET[CAP]: "Shop.Renderer._gate", cut if it does not fit; "": not one, or it is not
- * known.  .NET 8 to 11: those who wait are in a list that begins and ends in the semaphore.  One
- * pass over the objects, one over those of the program; a bit per node.  GCD_E_NOMEM,
+ * known.  .NET 8 to 11: those who wait are in a list that begins and ends in the semaphore.  Two
+ * passes over the objects, one over those of the program; a bit per node.  GCD_E_NOMEM,
  * GCD_E_CANCELED.
  */
 GCD_MUST_CHECK gcd_status gcd_async_jam_place(const struct gcd_async *a,
-                                              const struct gcd_async_jam *jam,
+                                              struct gcd_async_jam *jam,
                                               const struct gcd_async_jam_of *of, char *ret,
                                               size_t cap, struct gcd_error *err);
 #define GCD_ASYNC_PLACE_BYTES 460

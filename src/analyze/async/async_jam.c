@@ -100,6 +100,8 @@ static bool find_others(const struct gcd_async_frame *frames, size_t n,
             inner->others > places[ret->others_wait_for].others)
             ret->others_wait_for = p->jam.waits_for;
     }
+    if (ret->others_wait_for != GCD_FRAME_NONE)
+        ret->others_there = places[ret->others_wait_for].others;
     return true;
 }
 
@@ -133,7 +135,7 @@ struct gates {
     struct gcd_graph_types type_of;
     const gcd_cancel_flag *cancel;
     uint32_t semaphore, waiter; /* types; GCD_TYPE_NONE = there is none */
-    uint64_t *seen;             /* one bit per node: this waiter is counted */
+    uint64_t *seen;             /* one bit per node: a counted waiter, or what it waits for */
     uint32_t *todo;             /* [waiters] */
     size_t waiters;
 };
@@ -150,6 +152,11 @@ static bool find_types(struct gates *w)
             w->waiter = i;
     }
     return w->semaphore != GCD_TYPE_NONE && w->waiter != GCD_TYPE_NONE;
+}
+
+static bool was_seen(const struct gates *w, uint32_t node)
+{
+    return (w->seen[node / 64] >> node % 64 & 1) != 0;
 }
 
 /* How many wait in the queue of the semaphore NODE, whose waiters refer to each other. */
@@ -175,7 +182,7 @@ static uint64_t waiting(struct gates *w, uint32_t node)
 }
 
 /* *RET: the semaphore that nearly all of the JAM wait for; GCD_NODE_NONE: there is none. */
-static gcd_status find_gate(struct gates *w, const struct gcd_async_jam *jam, uint32_t *ret,
+static gcd_status find_gate(struct gates *w, struct gcd_async_jam *jam, uint32_t *ret,
                             struct gcd_error *err)
 {
     uint32_t nodes = gcd_graph_node_count(w->g);
@@ -185,6 +192,10 @@ static gcd_status find_gate(struct gates *w, const struct gcd_async_jam *jam, ui
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->cancel, err));
         uint64_t n = gcd_graph_type_at(&w->type_of, i) == w->semaphore ? waiting(w, i) : 0;
+        if (n > 0) {
+            jam->gates++;
+            w->seen[i / 64] |= UINT64_C(1) << i % 64;
+        }
         if (n <= most)
             continue;
         most = n;
@@ -194,6 +205,91 @@ static gcd_status find_gate(struct gates *w, const struct gcd_async_jam *jam, ui
         *ret = GCD_NODE_NONE;
     return GCD_OK;
 }
+
+/* ---- calls with two semaphores ---- */
+
+#define CALLERS_MAX 16u
+#define FIELDS_MAX  64u
+
+/* The first fields of NODE, as many as a call has variables. */
+static const uint32_t *fields_of(const struct gates *w, uint32_t node, size_t *ret_n)
+{
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, ret_n);
+    *ret_n = *ret_n < FIELDS_MAX ? *ret_n : FIELDS_MAX;
+    return edges;
+}
+
+static const char *type_name(const struct gates *w, uint32_t node)
+{
+    return gcd_graph_summary(w->g)->types[gcd_graph_type_at(&w->type_of, node)].name;
+}
+
+/* The call that waits for NODE, which waits for FROM; GCD_NODE_NONE. */
+static uint32_t caller_of(const struct gates *w, uint32_t node, uint32_t from)
+{
+    size_t n;
+    const uint32_t *edges = fields_of(w, node, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] != node && edges[i] != from &&
+            strstr(type_name(w, edges[i]), "StateMachineBox`") != NULL)
+            return edges[i];
+    return GCD_NODE_NONE;
+}
+
+/* Does NODE refer to a semaphore that calls wait for, other than *FIRST?  That is the first one,
+ * GCD_NODE_NONE = none so far. */
+static bool has_other(const struct gates *w, uint32_t node, uint32_t *first)
+{
+    size_t n;
+    const uint32_t *edges = fields_of(w, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (gcd_graph_type_at(&w->type_of, edges[i]) != w->semaphore || !was_seen(w, edges[i]))
+            continue;
+        if (*first != GCD_NODE_NONE && *first != edges[i])
+            return true;
+        *first = edges[i];
+    }
+    return false;
+}
+
+/* The same of a call; in a debug build its variables are in an object of their own. */
+static bool call_has_other(const struct gates *w, uint32_t box, uint32_t *first)
+{
+    size_t n;
+    const uint32_t *edges = fields_of(w, box, &n);
+    bool found = has_other(w, box, first);
+    for (size_t i = 0; i < n && !found; i++)
+        if (edges[i] != box && gcd_made_of(type_name(w, edges[i])) == GCD_MADE_OF_STATE)
+            found = has_other(w, edges[i], first);
+    return found;
+}
+
+/* Counts the calls with two semaphores, one of which they wait for, in their variables or in those
+ * of the calls that wait for them. */
+static gcd_status find_crossing(const struct gates *w, struct gcd_async_jam *jam,
+                                struct gcd_error *err)
+{
+    uint32_t nodes = gcd_graph_node_count(w->g);
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(w->cancel, err));
+        if (gcd_graph_type_at(&w->type_of, i) != w->waiter || !was_seen(w, i))
+            continue;
+        uint32_t first = GCD_NODE_NONE, from = i, at = caller_of(w, i, i);
+        for (unsigned n = 0; n < CALLERS_MAX && at != GCD_NODE_NONE; n++) {
+            if (call_has_other(w, at, &first)) {
+                jam->crossing++;
+                break;
+            }
+            uint32_t next = caller_of(w, at, from);
+            from = at;
+            at = next;
+        }
+    }
+    return GCD_OK;
+}
+
+/* ---- who has it ---- */
 
 /* The static variable, or the field of an object of the program, that refers to NODE. */
 static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_of *of,
@@ -234,7 +330,7 @@ static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_o
     return GCD_OK;
 }
 
-static gcd_status put_place(struct gates *w, const struct gcd_async_jam *jam,
+static gcd_status put_place(struct gates *w, struct gcd_async_jam *jam,
                             const struct gcd_async_jam_of *of, char *ret, size_t cap,
                             struct gcd_error *err)
 {
@@ -242,10 +338,12 @@ static gcd_status put_place(struct gates *w, const struct gcd_async_jam *jam,
     if (w->seen == NULL || w->todo == NULL)
         return gcd_fail_nomem(err, DOING);
     GCD_TRY(find_gate(w, jam, &gate, err));
+    if (jam->gates > 1)
+        GCD_TRY(find_crossing(w, jam, err));
     return gate != GCD_NODE_NONE ? put_holder(w, of, gate, ret, cap, err) : GCD_OK;
 }
 
-gcd_status gcd_async_jam_place(const struct gcd_async *a, const struct gcd_async_jam *jam,
+gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *jam,
                                const struct gcd_async_jam_of *of, char *ret, size_t cap,
                                struct gcd_error *err)
 {
@@ -274,6 +372,14 @@ gcd_status gcd_async_jam_place(const struct gcd_async *a, const struct gcd_async
 static void put_others(const struct gcd_async_frame *frames, const struct gcd_async_jam *jam,
                        char *buf, size_t cap)
 {
+    if (jam->crossing > 0) {
+        (void)snprintf(buf, cap,
+                       " %s of them ha%s a second semaphore that calls wait for, and may hold it "
+                       "while %s for the other: check that all calls take them in the same order.",
+                       GCD_DIGITS(jam->crossing), gcd_by_number(jam->crossing, "s", "ve"),
+                       gcd_by_number(jam->crossing, "it waits", "they wait"));
+        return;
+    }
     if (jam->others == 0) {
         (void)snprintf(buf, cap,
                        " No other call of these methods is under way that could release it: an "
@@ -285,7 +391,9 @@ static void put_others(const struct gcd_async_frame *frames, const struct gcd_as
     (void)snprintf(
         buf, cap, " %s other call%s of these methods may have to release it%s%.300s.",
         GCD_DIGITS(jam->others), gcd_plural(jam->others),
-        !waits ? "" : gcd_by_number(jam->others, "; it waits for ", "; most of them wait for "),
+        !waits ? "" : jam->others_there == jam->others
+            ? gcd_by_number(jam->others, "; it waits for ", "; they wait for ")
+            : "; most of them wait for ",
         waits ? what->name : "");
 }
 

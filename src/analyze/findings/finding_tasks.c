@@ -73,8 +73,9 @@ void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
 void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x)
 {
     if (is_waiter(gcd_graph_summary(s->w->g)->types[x->pub.type].name)) {
-        suspects_put(s, "They wait for a semaphore that others hold: look for a path without its "
-                        "Release, such as an exception where finally is missing.");
+        suspects_put(s, "They wait for a semaphore that calls hold: look for a path without its "
+                        "Release, such as an exception where finally is missing, and for calls "
+                        "that hold one and wait for another.");
         return;
     }
     suspects_put(s, "Look for what should complete them: a TaskCompletionSource that gets no "

@@ -115,9 +115,9 @@ struct suspect {
     uint64_t each_elements;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */
     uint32_t copies;
-    /* a collection: no element of it is young */
+    /* a collection: nothing in it is young */
     bool settled;
-    uint64_t young_elements, old_elements; /* while that is found out */
+    uint64_t young, old_elements; /* while that is found out: objects of all types, elements */
     /* OBJECT, a collection of few elements: the own type whose objects hold most of those of
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
@@ -315,7 +315,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
  * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
-/* suspects_settled.c: which collections have no young element. */
+/* suspects_settled.c: which collections have nothing young in them. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
 /* suspects_keys.c: dictionaries whose keys are never found. */
 gcd_status suspects_find_lost_keys(struct suspects_work *w, struct gcd_error *err);

@@ -1,7 +1,8 @@
 /*
- * Which collections have no young element: the collections of the runtime have moved all of them
+ * Which collections have nothing young in them: the collections of the runtime have moved all of it
  * into the oldest generation, so nothing came in since the last collection but one.  An index that
- * was built once looks so, and a leak of which nobody adds any more.
+ * was built once looks so, and a leak of which nobody adds any more; not locks that were all made
+ * in the beginning, when calls wait for them since then.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -31,11 +32,12 @@ static gcd_status count_ages(struct suspects_work *w, const struct gcd_generatio
         if (owner == SUSPECTS_UNKNOWN || owner == SUSPECTS_NOBODY)
             continue;
         struct suspect *x = &w->s->items[owner - 1u];
-        if (!can_settle(x) || w->alike[suspects_type_of(w, node)] != w->alike[x->pub.element.type])
+        if (!can_settle(x))
             continue;
         unsigned age = gcd_generations_find(ages, gcd_graph_node_address(w->g, node), &hint);
-        x->young_elements += age < OLDEST;
-        x->old_elements += age == OLDEST;
+        x->young += age < OLDEST;
+        if (w->alike[suspects_type_of(w, node)] == w->alike[x->pub.element.type])
+            x->old_elements += age == OLDEST;
     }
     return GCD_OK;
 }
@@ -54,7 +56,7 @@ gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err)
     gcd_status st = count_ages(w, ages, err);
     for (size_t i = 0; i < w->s->count && st == GCD_OK; i++) {
         struct suspect *x = &w->s->items[i];
-        x->settled = x->young_elements == 0 && x->old_elements >= FEWEST &&
+        x->settled = x->young == 0 && x->old_elements >= FEWEST &&
                      x->old_elements >= MOSTLY(x->pub.element.objects);
     }
     gcd_generations_free(ages);
