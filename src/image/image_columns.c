@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/keys.h>
+
 #include "base/error.h"
 
 void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbers,
@@ -52,7 +54,7 @@ static uint32_t places_of(const struct image_plan *plan)
     return plan->count + plan->element_fields; /* one of them is 0 */
 }
 
-/* Is it an array of numbers?  Of these no elements are kept. */
+/* Is it an array of numbers?  Of these no elements are kept, unless they are keys. */
 static bool is_of_numbers(const struct gcd_image_numbers *n, const struct image_plan *plan)
 {
     const struct image_place *first = &n->places[plan->first];
@@ -89,7 +91,7 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     *ret = IMAGE_NO_ROWS;
-    if ((places_of(plan) > 0 || boxed) && !is_of_numbers(c->numbers, plan) &&
+    if ((places_of(plan) > 0 || boxed) &&
         row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES && plan->element_bytes <= VALUE_ROW_BYTES) {
         *ret = (uint32_t)c->rows->type_count;
         gcd_status st = value_rows_add_type(c->rows, table);
@@ -110,7 +112,50 @@ gcd_status image_columns_type(struct image_columns *c, uint64_t table,
 {
     *ret = IMAGE_NO_ROWS;
     *ret_plan = image_plan_of_table(c->numbers, table);
-    return *ret_plan != NULL ? type_of(c, table, *ret_plan, ret) : GCD_OK;
+    return *ret_plan != NULL && !is_of_numbers(c->numbers, *ret_plan)
+               ? type_of(c, table, *ret_plan, ret)
+               : GCD_OK;
+}
+
+gcd_status image_columns_key_type(struct image_columns *c, uint64_t table,
+                                  const struct image_plan **ret_plan, uint32_t *ret)
+{
+    *ret = IMAGE_NO_ROWS;
+    *ret_plan = image_plan_of_table(c->numbers, table);
+    return *ret_plan != NULL && (*ret_plan)->element_fields > 0
+               ? type_of(c, table, *ret_plan, ret)
+               : GCD_OK;
+}
+
+uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct image_plan *plan)
+{
+    return is_of_numbers(n, plan)         ? 0
+           : image_columns_refer(n, plan) ? UINT32_MAX
+                                          : VALUE_PLAIN_ELEMENTS;
+}
+
+/* Is P a reference, and the last of its names WORD? */
+static bool refers_to(const struct image_place *p, const char *word)
+{
+    const char *dot = strrchr(p->name, '.'), *last = dot != NULL ? dot + 1 : p->name;
+    return p->form == FORM_REFERENCE && gcd_field_is_called(last, strlen(last), word);
+}
+
+const struct image_place *image_columns_keys(const struct gcd_image_numbers *n,
+                                             const struct image_plan *plan, bool *ret_fixed)
+{
+    const struct image_place *keys = NULL, *codes = NULL;
+    bool values = false;
+    *ret_fixed = true;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct image_place *p = &n->places[plan->first + i];
+        values = values || refers_to(p, "values");
+        *ret_fixed = *ret_fixed && !gcd_field_is_called(p->name, strlen(p->name), "size");
+        keys = keys == NULL && refers_to(p, "keys") ? p : keys;
+        /* the hash code of a number is the number */
+        codes = codes == NULL && refers_to(p, "HashCodes") ? p : codes;
+    }
+    return !values ? NULL : keys != NULL ? keys : codes;
 }
 
 /* Reads the value at P into its cell of ROW; false: the image lacks it. */
@@ -152,15 +197,14 @@ static gcd_status add_row(struct image_columns *c, const struct image_plan *plan
     return st;
 }
 
+/* Adds elements FROM up to TO of the array at ADDRESS. */
 static gcd_status add_elements(struct image_columns *c, const struct image_plan *plan,
-                               uint32_t type, uint64_t address)
+                               uint32_t type, uint64_t address, uint64_t from, uint64_t to)
 {
     struct gcd_image_elements all;
     if (!gcd_image_elements(c->numbers, address, &all))
         return GCD_OK;
-    if (all.count > VALUE_PLAIN_ELEMENTS && !image_columns_refer(c->numbers, plan))
-        all.count = VALUE_PLAIN_ELEMENTS;
-    for (uint64_t i = 0; i < all.count && value_rows_has_room(c->rows); i++) {
+    for (uint64_t i = from; i < all.count && i < to && value_rows_has_room(c->rows); i++) {
         uint64_t unread = c->unread;
         GCD_TRY(add_row(c, plan, type, address + VALUE_ELEMENTS_AT + i * plan->element_bytes));
         if (c->unread > unread) /* the image lacks it, and likely those behind it */
@@ -169,13 +213,36 @@ static gcd_status add_elements(struct image_columns *c, const struct image_plan 
     return GCD_OK;
 }
 
+/* Adds the keys of the collection at ADDRESS that are not kept with their array. */
+static gcd_status add_keys(struct image_columns *c, const struct image_plan *plan, uint64_t address)
+{
+    bool fixed, has_value = true;
+    const struct image_place *keys = image_columns_keys(c->numbers, plan, &fixed);
+    uint8_t to[16] = { 0 };
+    uint32_t type;
+    if (keys == NULL || !image_read_place(c->numbers, address, keys, to, &has_value))
+        return GCD_OK;
+    uint64_t array = gcd_le64(to);
+    if (array == 0)
+        return GCD_OK;
+    uint64_t table = image_u64(c->numbers->image->clr.image, array) & ~UINT64_C(7);
+    gcd_status st = image_columns_key_type(c, table, &plan, &type);
+    if (st != GCD_OK || type == IMAGE_NO_ROWS)
+        return st;
+    return add_elements(c, plan, type, array, image_columns_most(c->numbers, plan), UINT64_MAX);
+}
+
 gcd_status image_columns_add(struct image_columns *c, uint64_t table, uint64_t address)
 {
     uint32_t type;
     const struct image_plan *plan = image_plan_of(c->numbers, address);
-    gcd_status st = plan != NULL ? type_of(c, table, plan, &type) : GCD_OK;
-    if (plan == NULL || st != GCD_OK || type == IMAGE_NO_ROWS)
-        return st;
-    return plan->element_fields > 0 ? add_elements(c, plan, type, address)
-                                    : add_row(c, plan, type, address);
+    if (plan == NULL || is_of_numbers(c->numbers, plan))
+        return GCD_OK;
+    GCD_TRY(type_of(c, table, plan, &type));
+    if (type == IMAGE_NO_ROWS)
+        return GCD_OK;
+    if (plan->element_fields > 0)
+        return add_elements(c, plan, type, address, 0, image_columns_most(c->numbers, plan));
+    GCD_TRY(add_row(c, plan, type, address));
+    return add_keys(c, plan, address);
 }

@@ -25,6 +25,15 @@ void image_columns_done(struct image_columns *c);
 #define IMAGE_NO_ROWS (GCD_IDMAP_NONE - 1)
 gcd_status image_columns_type(struct image_columns *c, uint64_t table,
                               const struct image_plan **ret_plan, uint32_t *ret);
+/* The same of an array of keys, which may be of numbers, too. */
+gcd_status image_columns_key_type(struct image_columns *c, uint64_t table,
+                                  const struct image_plan **ret_plan, uint32_t *ret);
+/* How many elements are kept of an array with the elements of PLAN that is none of keys. */
+uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct image_plan *plan);
+/* The reference of a collection with the fields of PLAN to the array of its keys; NULL = none.
+ * *RET_FIXED: it cannot change. */
+const struct image_place *image_columns_keys(const struct gcd_image_numbers *n,
+                                             const struct image_plan *plan, bool *ret_fixed);
 /* Have the objects or elements of PLAN references? */
 bool image_columns_refer(const struct gcd_image_numbers *n, const struct image_plan *plan);
 /* Adds the row of the object at ADDRESS, or those of its elements, of a type with the method table

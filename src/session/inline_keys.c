@@ -101,12 +101,35 @@ static const char *type_called(const struct gcd_session *s, uint64_t table)
     return NULL;
 }
 
+/* "10.0.0.1".  One of version 6 has its numbers in an array, which nobody reads. */
+static bool say_ip_address(struct gcd_image_numbers *numbers, uint64_t address, struct words *w)
+{
+    uint32_t n = gcd_image_field_count(numbers, address);
+    uint64_t bits = 0;
+    bool known = false, version_6 = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(numbers, address, i);
+        if (gcd_field_is_called(f.name, strlen(f.name), "addressOrScopeId")) {
+            bits = f.number.bits;
+            known = f.known;
+        } else if (gcd_field_is_called(f.name, strlen(f.name), "numbers")) {
+            version_6 = !f.known || f.number.bits != 0;
+        }
+    }
+    if (known && !version_6)
+        say(w, "%u.%u.%u.%u", (unsigned)(bits & 255), (unsigned)(bits >> 8 & 255),
+            (unsigned)(bits >> 16 & 255), (unsigned)(bits >> 24 & 255));
+    return known && !version_6;
+}
+
 /* A Uri by its text, a Type by its name. */
 static bool say_of_platform(struct gcd_session *s, struct gcd_image_numbers *numbers,
                             uint32_t node, const char *raw, struct words *w)
 {
     uint64_t address = gcd_graph_node_address(s->graph, node);
     const char *field = NULL, *name;
+    if (strcmp(raw, "System.Net.IPAddress") == 0)
+        return say_ip_address(numbers, address, w);
     for (size_t i = 0; i < sizeof keys_of_platform / sizeof *keys_of_platform; i++)
         if (strcmp(keys_of_platform[i].raw_name, raw) == 0)
             field = keys_of_platform[i].field;
@@ -293,6 +316,16 @@ static uint64_t element_of(const struct gcd_graph *g, const struct gcd_fields *f
     return GCD_ELEMENT_NONE;
 }
 
+/* Were the keys and values of COLLECTION, which are in two arrays, read at different moments?  Then
+ * they still belong together if it cannot change. */
+static bool may_have_changed(const struct gcd_session *s, uint32_t collection)
+{
+    uint32_t type = gcd_graph_node_type(s->graph, collection);
+    const char *raw = gcd_graph_summary(s->graph)->types[type].raw_name;
+    return s->values.values != NULL && gcd_values_facts(s->values.values)->after_ms > 0 &&
+           !gcd_text_begins(raw, "System.Collections.Frozen.");
+}
+
 static bool say_other(struct gcd_session *s, const struct gcd_fields *f,
                       const struct gcd_session_entry *e, uint32_t key, struct words *w)
 {
@@ -306,7 +339,7 @@ static bool say_other(struct gcd_session *s, const struct gcd_fields *f,
                         ? gcd_key_array_of(s->graph, f, e->collection, e->entry)
                         : GCD_NODE_NONE;
     if (keys != GCD_NODE_NONE)
-        return say_element(s, numbers, keys, element, w);
+        return !may_have_changed(s, e->collection) && say_element(s, numbers, keys, element, w);
     return say_inline(s, numbers, e->entry, element, e->value, w);
 }
 

@@ -23,6 +23,7 @@ struct value_shape {
     bool wide;       /* a cell is */
     uint32_t stride; /* of an array: bytes of an element, to which the cells belong; else 0, */
     uint32_t most;   /* and how many of them are read */
+    uint32_t keys;   /* of a collection: where it refers to the array of its keys; else 0 */
     bool unknown;    /* nothing is read: what there is, is not known */
 };
 #define VALUE_NO_TYPE    UINT32_MAX
@@ -37,6 +38,9 @@ struct gcd_value_source {
     gcd_status (*shape)(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
                         struct gcd_error *err);
     const struct value_cell *cells; /* for each column of the rows */
+    /* Of an array of keys, which may be of numbers: MOST elements are read without this. */
+    gcd_status (*key_shape)(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
+                            struct gcd_error *err);
 };
 
 #endif

@@ -65,6 +65,8 @@ struct watched_kind {
     bool array;        /* of what may be structs */
 };
 #define WATCHED_NO_ROWS UINT32_MAX
+/* Elements that are read of an array of keys: the walk did not say how many there are. */
+#define KEYS_MOST UINT32_C(4000000)
 
 struct gcd_values_watch {
     struct gcd_alloc alloc;
@@ -98,6 +100,8 @@ struct gcd_values_watch {
     size_t batch_count, batch_cap;
     struct watched_rows rows;
     struct watched_maps maps;
+    uint64_t *key_arrays; /* [key_count] to which collections refer */
+    size_t key_count, key_cap;
     size_t range_of_target;         /* where the last reference of a map leads to */
     struct watched_object *pending; /* [BATCH_MOST] to read at once */
     size_t pending_count;
@@ -405,6 +409,7 @@ void gcd_values_watch_free(struct gcd_values_watch *w)
     watched_rows_done(&w->rows);
     watched_maps_done(&w->maps);
     gcd_mem_free(&a, w->kinds, w->kind_cap * sizeof *w->kinds);
+    gcd_mem_free(&a, w->key_arrays, w->key_cap * sizeof *w->key_arrays);
     values_free(w->values);
     gcd_mem_free(&a, w->again, READ_BYTES);
     gcd_mem_free(&a, w->list, w->list_cap);
@@ -491,6 +496,21 @@ static gcd_status take_elements(struct gcd_values_watch *w, const struct watched
     return GCD_OK;
 }
 
+/* Where the object O, whose bytes are at P, has the keys of its entries. */
+static gcd_status note_keys(struct gcd_values_watch *w, const struct watched_object *o,
+                            const uint8_t *p, struct gcd_error *err)
+{
+    uint32_t at = w->rows.types[w->kinds[o->kind].row].shape.keys;
+    uint64_t array = at != 0 ? gcd_le64(p + at) : 0;
+    if (array == 0)
+        return GCD_OK;
+    if (!gcd_vec_reserve(&w->alloc, &w->key_arrays, &w->key_cap, w->key_count + 1,
+                         sizeof *w->key_arrays, SIZE_MAX))
+        return gcd_fail_nomem(err, "reading values");
+    w->key_arrays[w->key_count++] = array;
+    return GCD_OK;
+}
+
 /* The object O, whose bytes are in the buffer from OFF on. */
 static gcd_status take_row(struct gcd_values_watch *w, const struct watched_object *o, size_t off,
                            struct gcd_error *err)
@@ -503,8 +523,10 @@ static gcd_status take_row(struct gcd_values_watch *w, const struct watched_obje
     bool all = !o->wide || (w->again_from <= off && off + o->bytes <= w->again_to);
     if (!all)
         return GCD_OK;
-    return w->kinds[o->kind].array ? take_elements(w, o, off, err)
-                                   : watched_rows_take(&w->rows, &copy, err);
+    if (w->kinds[o->kind].array)
+        return take_elements(w, o, off, err);
+    GCD_TRY(watched_rows_take(&w->rows, &copy, err));
+    return note_keys(w, o, copy.object, err);
 }
 
 static struct watched_map_object map_object(const struct gcd_values_watch *w,
@@ -697,11 +719,12 @@ static gcd_status add_pending(struct gcd_values_watch *w, const struct watched_o
 
 /* Begins to learn types, or learns one.  On a busy machine that can take longer than all the rest:
  * it is not what the time is for. */
-static gcd_status learn(struct gcd_values_watch *w, uint32_t row, struct gcd_error *err)
+static gcd_status learn(struct gcd_values_watch *w, uint32_t row, bool of_keys,
+                        struct gcd_error *err)
 {
     uint64_t start = w->options.now_ns(w->options.ctx);
     GCD_TRY(row == WATCHED_NO_ROWS ? watched_rows_begin(&w->rows, w->values->rows, err)
-                                   : watched_rows_ask(&w->rows, row, err));
+                                   : watched_rows_ask(&w->rows, row, of_keys, err));
     w->deadline_ns += w->options.now_ns(w->options.ctx) - start;
     return GCD_OK;
 }
@@ -714,7 +737,7 @@ static gcd_status find_row(struct gcd_values_watch *w, struct watched_object *o,
     if (row == WATCHED_NO_ROWS)
         return GCD_OK;
     if (!w->rows.types[row].asked)
-        GCD_TRY(learn(w, row, err));
+        GCD_TRY(learn(w, row, false, err));
     const struct value_shape *shape = &w->rows.types[row].shape;
     if (shape->unknown)
         return GCD_OK;
@@ -762,7 +785,7 @@ static gcd_status add_pieces(struct gcd_values_watch *w, struct watched_object *
     for (uint32_t left = o->elements; left > 0 && value_rows_has_room(w->rows.rows);) {
         piece.elements = left < most ? left : most;
         piece.bytes = piece.elements * stride;
-        piece.last = left == piece.elements;
+        piece.last = o->before != 0 && left == piece.elements;
         GCD_TRY(add_pending(w, &piece, err));
         piece.address += piece.bytes;
         left -= piece.elements;
@@ -770,6 +793,64 @@ static gcd_status add_pieces(struct gcd_values_watch *w, struct watched_object *
     o->row = o->wide = false;
     o->bytes = 0;
     return GCD_OK;
+}
+
+/* The kind of the arrays with this method table that have keys; IS_NOTHING: they have none, or the
+ * walk met no such array. */
+static gcd_status kind_of_keys(struct gcd_values_watch *w, uint64_t table, uint32_t *ret,
+                               struct gcd_error *err)
+{
+    struct watched_kind kind = { .table = table, .map = WATCHED_NO_MAPS, .array = true };
+    uint32_t known = gcd_idmap_get(&w->types, table);
+    *ret = IS_NOTHING;
+    if (known == IS_NOTHING) { /* numbers so small that they may be texts, or of four bytes */
+        GCD_TRY(watched_rows_add_type(&w->rows, table, &kind.row, err));
+        GCD_TRY(add_kind(w, &kind, &known, err));
+        if (!gcd_idmap_put(&w->types, table, known))
+            return gcd_fail_nomem(err, "reading values");
+    }
+    if (known >= w->kind_count || !w->kinds[known].array ||
+        w->kinds[known].row == WATCHED_NO_ROWS)
+        return GCD_OK;
+    const struct watched_type *t = &w->rows.types[w->kinds[known].row];
+    if (!t->asked_as_keys)
+        GCD_TRY(learn(w, w->kinds[known].row, true, err));
+    if (t->shape.type != VALUE_NO_TYPE && t->shape.stride > 0)
+        *ret = known;
+    return GCD_OK;
+}
+
+/* Reads the keys in the array at ADDRESS that were not read with it. */
+static gcd_status read_key_array(struct gcd_values_watch *w, uint64_t address, size_t *range,
+                                 struct gcd_error *err)
+{
+    uint8_t head[VALUE_ELEMENTS_AT];
+    struct watched_object o = { .address = address, .row = true };
+    if (w->options.read(w->options.ctx, address, head, sizeof head) != sizeof head)
+        return GCD_OK;
+    GCD_TRY(kind_of_keys(w, gcd_le64(head) & ~UINT64_C(7), &o.kind, err));
+    if (o.kind == IS_NOTHING)
+        return GCD_OK;
+    const struct value_shape *shape = &w->rows.types[w->kinds[o.kind].row].shape;
+    uint32_t n = gcd_le32(head + 8);
+    n = n < KEYS_MOST ? n : KEYS_MOST;
+    o.elements = n > shape->most ? n - shape->most : 0;
+    o.address += (uint64_t)(n - o.elements) * shape->stride;
+    o.wide = shape->wide;
+    o.generation = generation_of(w, address, range);
+    return add_pieces(w, &o, err);
+}
+
+/* Numbers that are keys: an array of numbers is read only if a collection has its keys in it. */
+static gcd_status read_keys(struct gcd_values_watch *w, struct gcd_error *err)
+{
+    size_t range = 0;
+    if (!gcd_sort_by_u64(&w->alloc, w->key_arrays, w->key_count, sizeof *w->key_arrays))
+        return gcd_fail_nomem(err, "reading values");
+    for (size_t i = 0; i < w->key_count; i++)
+        if (i == 0 || w->key_arrays[i] != w->key_arrays[i - 1])
+            GCD_TRY(read_key_array(w, w->key_arrays[i], &range, err));
+    return read_pending(w, err);
 }
 
 enum part { PART_TEXTS, PART_ROWS };
@@ -831,8 +912,10 @@ gcd_status gcd_values_watch_read(struct gcd_values_watch *w, uint64_t budget_ns,
     GCD_TRY(values_expect(w->values, w->strings, err));
     GCD_TRY(read_part(w, PART_TEXTS, err));
     if (w->rows.source != NULL)
-        GCD_TRY(learn(w, WATCHED_NO_ROWS, err));
-    return w->rows.source != NULL || w->maps.maps != NULL ? read_part(w, PART_ROWS, err) : GCD_OK;
+        GCD_TRY(learn(w, WATCHED_NO_ROWS, false, err));
+    if (w->rows.source != NULL || w->maps.maps != NULL)
+        GCD_TRY(read_part(w, PART_ROWS, err));
+    return read_keys(w, err);
 }
 
 /* ---- judging ---- */

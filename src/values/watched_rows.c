@@ -45,11 +45,13 @@ gcd_status watched_rows_begin(struct watched_rows *w, struct value_rows *rows,
     return st;
 }
 
-gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, struct gcd_error *err)
+gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, bool of_keys,
+                            struct gcd_error *err)
 {
     struct watched_type *t = &w->types[number];
     t->asked = true;
-    return w->source->shape(w->source, t->table, &t->shape, err);
+    t->asked_as_keys = of_keys;
+    return (of_keys ? w->source->key_shape : w->source->shape)(w->source, t->table, &t->shape, err);
 }
 
 /* ---- a row ---- */

@@ -7,7 +7,7 @@
 struct watched_type {
     uint64_t table;
     struct value_shape shape; /* once it was asked for */
-    bool asked;
+    bool asked, asked_as_keys;
 };
 
 struct watched_rows {
@@ -33,8 +33,9 @@ gcd_status watched_rows_add_type(struct watched_rows *w, uint64_t table, uint32_
 /* The walk is over: what is read goes to ROWS. */
 gcd_status watched_rows_begin(struct watched_rows *w, struct value_rows *rows,
                               struct gcd_error *err);
-/* Asks for the shape of type NUMBER. */
-gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, struct gcd_error *err);
+/* Asks for the shape of type NUMBER, or for that of arrays of keys. */
+gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, bool of_keys,
+                            struct gcd_error *err);
 /* Takes the values of an object of type NUMBER at ADDRESS, of which OBJECT was read, and AGAIN
  * later, if its shape is wide. */
 struct watched_copy {

@@ -181,11 +181,11 @@ class Values(LiveTest):
                 self.collect(target, "image.nettrace", "--values", "all", "--direct")
                 self.collect(target, "events.nettrace", "--values", "all")
                 createdump(self, target, "image.core", "--withheap")
-                for name, without in (("image.core", set()), ("image.nettrace", {"Listed", "Frozen", "FrozenState"}), ("events.nettrace", {"Listed", "Frozen", "FrozenState"})):
+                for name, without in (("image.core", set()), ("image.nettrace", set()), ("events.nettrace", {"Listed"})):
                     with self.subTest(name):
                         known, fields = self.keys_of(name, 2)
-                        self.assertEqual(len(fields), 38)
-                        self.assertEqual(fields - known, without)       # recordings keep no arrays of numbers
+                        self.assertEqual(len(fields), 39)
+                        self.assertEqual(fields - known, without)       # its keys and values are in two arrays, and may change in between
                 text = self.gcdumpc("leaks", self.path("events.nettrace"), "--show-values", "--min-bytes", "1K", "--share", 1).stdout
                 self.assertRegex(text, r"40 keys, such as 4700, 47\d\d,\s47\d\d\.")
         with self.start("keyed", 200_000) as target:                    # 4.8 MB of entries

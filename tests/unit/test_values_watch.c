@@ -221,13 +221,13 @@ static void put_collection(struct tb *t, const struct collection *c)
 static struct gcd_dump *dump;
 
 /* Feeds the recording T as it comes from a process; memory is read when the walk is over. */
-static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_kind kind,
-                             const struct gcd_alloc *alloc, struct gcd_error *err)
+static gcd_status watch_types(struct tb *t, size_t walk_bytes, enum gcd_values_kind kind,
+                              struct gcd_value_source *source, const struct gcd_alloc *alloc,
+                              struct gcd_error *err)
 {
-    struct orders orders = { .source = { begin_orders, shape_of, order_cells } };
     struct gcd_values_watch_options o = { .context = { .alloc = alloc },
                                           .values = { .kind = kind },
-                                          .source = &orders.source,
+                                          .source = source,
                                           .read = read_memory,
                                           .now_ns = now_ns };
     struct gcd_dump_options dump_options = { .values = true };
@@ -249,6 +249,15 @@ static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_ki
         st = gcd_values_watch_finish(w, dump, err);
     gcd_values_watch_free(w);
     return st;
+}
+
+static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_kind kind,
+                             const struct gcd_alloc *alloc, struct gcd_error *err)
+{
+    struct orders orders = { .source = { .begin = begin_orders,
+                                         .shape = shape_of,
+                                         .cells = order_cells } };
+    return watch_types(t, walk_bytes, kind, &orders.source, alloc, err);
 }
 
 static gcd_status watch(struct tb *t, size_t walk_bytes, const struct gcd_alloc *alloc,
@@ -573,6 +582,124 @@ static void every_allocation_for_objects_may_fail(void **state)
     tb_done(&t);
 }
 
+/* ---- keys ---- */
+
+#define MAP_TYPE  (BASE + 0x180) /* refers to its keys */
+#define INTS_TYPE (BASE + 0x1c0)
+#define MAP       (OLD + 0x40)
+#define KEYS      (OLD + 0x80)
+#define OTHERS    (OLD + 0xc0) /* numbers that are no keys */
+
+static struct value_rows *rows_of_maps;
+
+static gcd_status begin_maps(struct gcd_value_source *s, struct value_rows *rows,
+                             const uint64_t *tables, size_t n, struct gcd_error *err)
+{
+    (void)s, (void)tables, (void)err;
+    assert_int_equal(n, 1);
+    rows_of_maps = rows;
+    return GCD_OK;
+}
+
+static const struct value_cell map_cells[] = { { .offset = 8 }, { .offset = 0 } };
+
+static gcd_status shape_of_map(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
+                               struct gcd_error *err)
+{
+    static const struct value_column column = { .form = FORM_REFERENCE };
+    (void)s, (void)err;
+    assert_int_equal(table, MAP_TYPE);
+    *ret = (struct value_shape){ .type = 0, .bytes = 16, .keys = 8 };
+    gcd_status st = value_rows_add_type(rows_of_maps, table);
+    return st == GCD_OK ? value_rows_add_column(rows_of_maps, &column, "keys", 4) : st;
+}
+
+static gcd_status shape_of_keys(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
+                                struct gcd_error *err)
+{
+    static const struct value_column column = { .form = FORM_NUMBER, .element = 8 };
+    (void)s, (void)err;
+    assert_int_equal(table, INTS_TYPE);
+    *ret = (struct value_shape){ .type = 1, .bytes = VALUE_HEAD_BYTES, .stride = 4 };
+    gcd_status st = value_rows_add_type(rows_of_maps, table);
+    if (st == GCD_OK)
+        st = value_rows_set_stride(rows_of_maps, 4);
+    return st == GCD_OK ? value_rows_add_column(rows_of_maps, &column, "", 0) : st;
+}
+
+static void put_ints(uint64_t address, uint64_t count)
+{
+    put_le(address, INTS_TYPE, 8);
+    put_le(address + 8, count, 8);
+    for (uint64_t i = 0; i < 4; i++)
+        put_le(address + 16 + 4 * i, 4711 + i, 4);
+}
+
+/* How many of the keys are known after collection C. */
+static uint64_t known_keys(const struct collection *c)
+{
+    struct gcd_value_source source = { .begin = begin_maps,
+                                       .shape = shape_of_map,
+                                       .cells = map_cells,
+                                       .key_shape = shape_of_keys };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct tb t;
+    uint32_t type;
+    tb_init(&t, TB_V4, 8);
+    t.time_ns = 1000;
+    t.step_ns = 10;
+    tb_gc_start(&t, 5);
+    tb_nodes(&t, TB_LIST(struct tb_node, { MAP, 24, MAP_TYPE, 0 }, { KEYS, 40, INTS_TYPE, 0 },
+                         { OTHERS, 40, INTS_TYPE, 0 }));
+    tb_range(&t, 2, OLD, 0x200, 0x1000);
+    t.time_ns = WALK_ENDS;
+    tb_gc_end(&t, 5);
+    tb_flush(&t);
+    size_t walk = t.out.n;
+    put_collection(&t, c);
+    t.time_ns = 90000;
+    tb_close(&t);
+    assert_int_equal(watch_types(&t, walk, GCD_VALUES_ALL, &source, NULL, &err), GCD_OK);
+    const struct value_rows *rows = gcd_dump_values(dump)->rows;
+    uint64_t n = value_rows_elements(rows, KEYS, &type);
+    for (uint64_t i = 0; i < n && i < 4; i++)
+        assert_int_equal(gcd_le32(value_rows_find(rows, KEYS + 16 + 4 * i, &type)), 4711 + i);
+    assert_int_equal(value_rows_elements(rows, OTHERS, &type), 0);
+    const struct gcd_values_facts *f = &gcd_dump_summary(dump)->values;
+    assert_int_equal(f->numbers + f->collected, 1);
+    assert_int_equal(f->changed + f->unread, 0);
+    gcd_dump_free(dump);
+    tb_done(&t);
+    return n;
+}
+
+/* An array of numbers is read only if a collection has its keys in it, and only by the length that
+ * the process says. */
+static void numbers_that_are_keys_are_read(void **state)
+{
+    static const struct collection young = { READ_AT + 40000, 1, false, false },
+                                   old = { READ_AT - 1000, 2, false, false };
+    (void)state;
+    make_memory();
+    put_le(MAP_TYPE, 0, 4);
+    put_le(INTS_TYPE, UINT32_C(0x80080004), 4);
+    put_le(INTS_TYPE + 4, 24, 4);
+    put_le(MAP, MAP_TYPE, 8);
+    put_ints(KEYS, 4);
+    put_ints(OTHERS, 4);
+    put_le(MAP + 8, KEYS, 8);
+    assert_int_equal(known_keys(&young), 4);
+    assert_int_equal(known_keys(&old), 0);
+    put_ints(KEYS, UINT32_MAX); /* up to where memory ends */
+    assert_true(known_keys(&young) < sizeof memory);
+    put_le(MAP + 8, BASE + sizeof memory, 8); /* to nothing, */
+    assert_int_equal(known_keys(&young), 0);
+    put_le(MAP + 8, OTHERS - 8, 8); /* to no object, */
+    assert_int_equal(known_keys(&young), 0);
+    put_le(MAP + 8, 0, 8); /* nowhere */
+    assert_int_equal(known_keys(&young), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +717,7 @@ int main(void)
         cmocka_unit_test(texts_do_not_wait_for_types),
         cmocka_unit_test(without_types_there_are_only_texts),
         cmocka_unit_test(every_allocation_for_objects_may_fail),
+        cmocka_unit_test(numbers_that_are_keys_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

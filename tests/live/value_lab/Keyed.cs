@@ -5,6 +5,7 @@ using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
 using System.Globalization;
+using System.Net;
 
 namespace ValueLab;
 
@@ -71,6 +72,7 @@ sealed class Keyed
     public readonly Dictionary<Version, Leaf> ByVersion = [];
     public readonly Dictionary<Type, Leaf> ByType = [];                     // a type that is in the heap
     public readonly Dictionary<object, Leaf> ByBoxedTuple = [];
+    public readonly Dictionary<IPAddress, Leaf> ByAddress = [];
     public readonly Dictionary<string, (Leaf, int)> InPair = [];
     public readonly ConcurrentDictionary<int, Leaf> Concurrent = [];
     public readonly ConcurrentDictionary<(Guid, string), Leaf> ConcurrentPair = [];
@@ -117,6 +119,7 @@ sealed class Keyed
             ByUri[new($"http://shop/{i}")] = In(nameof(ByUri), $"\"http://shop/{i}\"");
             ByVersion[new(1, i)] = In(nameof(ByVersion), $"System.Version {{ _Major = 1, _Minor = {i}, _Build = -1, _Revision = -1 }}");
             ByBoxedTuple[(i, $"b{i}")] = In(nameof(ByBoxedTuple), $"({i}, \"b{i}\")");
+            ByAddress[new(new byte[] { 10, 0, (byte)i, 255 })] = In(nameof(ByAddress), $"10.0.{i}.255");
             InPair[$"p{i}"] = (In(nameof(InPair), $"\"p{i}\""), i);
             Concurrent[i] = In(nameof(Concurrent), $"{i}");
             ConcurrentPair[(Key(i), $"s{i}")] = In(nameof(ConcurrentPair), $"({Key(i)}, \"s{i}\")");
