@@ -609,11 +609,13 @@ static void which_semaphore(void **state)
         { 12, 0, 0, "Shop.Gate", "12" TEXT WHAT " of Shop.Gate." NOBODY },
         { 18, 2, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." NOBODY },
         { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." NOBODY },
-        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT "." NOBODY },
+        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT " of Shop.Gate." NOBODY },
+        { 17, 3, 0, "Shop.Hall", "20" TEXT WHAT "." NOBODY }, /* each has one */
         { 12, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
         { 12, 0, 0, "Shop.Pool<System.Int32>",
           "12" TEXT WHAT " of Shop.Pool<System.Int32>." NOBODY },
         { 12, 0, 0, "Shop.Hall+<>c__DisplayClass0_0", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, CALL, "12" TEXT WHAT "." NOBODY },
         { 12, 0, 1, "Shop.Gate",
           "12" TEXT WHAT " of Shop.Gate. 1 other call of these methods may have to release it; it "
           "waits for Task.Delay." },
@@ -692,6 +694,81 @@ static void calls_that_cross(void **state)
             (strstr(text, " 2 of them have a second semaphore that calls wait for, and may hold "
                           "it") != NULL) != waited_for)
             fail_msg("%u: %d %d %s", i, (int)jam.gates, (int)jam.crossing, text);
+        gcd_origins_free(o);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
+#define LOCKS        "System.Collections.Concurrent.ConcurrentDictionary`2"
+#define LOCKS_OF     "[System.String,System.Threading.SemaphoreSlim]"
+#define KEYS         5u /* semaphores in a dictionary */
+#define WAIT_FOR_ONE 4u
+
+/* What HOLDER has is a dictionary with a semaphore for each key, and calls wait for all of them;
+ * OTHER has the dictionary, too, unless it is NULL.  Those of the first ELSEWHERE keys are of
+ * another method. */
+static struct gcd_graph *gates_of_keys(const char *holder, const char *other, uint32_t elsewhere)
+{
+    enum { KEPT, HOLDER, OTHER, TABLE, TABLES, NODES, FIRST };
+    uint32_t calls = FIRST + 2 * KEYS;
+    struct async_object objects[FIRST + 2 * KEYS + 3 * KEYS * WAIT_FOR_ONE] = {
+        [KEPT] = { "Shop.Kept", 3, { HOLDER, OTHER, calls } },
+        [HOLDER] = { holder, 1, { TABLE } },
+        [OTHER] = { other != NULL ? other : "Shop.Other", other != NULL, { TABLE } },
+        [TABLE] = { LOCKS LOCKS_OF, 1, { TABLES } },
+        [TABLES] = { LOCKS "+Tables" LOCKS_OF, 1, { NODES } },
+        [NODES] = { LOCKS "+VolatileNode" LOCKS_OF "[]", 1, { FIRST } },
+    };
+    for (uint32_t i = 0, at = calls; i < KEYS; i++) { /* all in one bucket */
+        uint32_t entry = FIRST + 2 * i;
+        objects[entry] = (struct async_object){ LOCKS "+Node" LOCKS_OF,
+                                                i + 1 < KEYS ? 2 : 1,
+                                                { entry + 1, entry + 2 } };
+        objects[entry + 1] = (struct async_object){ SEMAPHORE, 1, { at + 2 } };
+        for (uint32_t k = 0; k < WAIT_FOR_ONE; k++, at += 3) {
+            bool last = i + 1 == KEYS && k + 1 == WAIT_FOR_ONE;
+            objects[at] = (struct async_object){ "Shop.Kept", last ? 1 : 2, { at + 1, at + 3 } };
+            objects[at + 1] =
+                (struct async_object){ i < elsewhere ? SEND : CALL, 2, { at + 1, at + 2 } };
+            objects[at + 2] = (struct async_object){ SEMAPHORE "+TaskNode",
+                                                     k + 1 < WAIT_FOR_ONE ? 2 : 1,
+                                                     { at + 1, at + 5 } };
+        }
+    }
+    return async_graph(objects, sizeof objects / sizeof *objects, 0);
+}
+
+/* The semaphores in a collection are told by who has that, if one has. */
+static void semaphores_of_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *holder, *other, *want;
+        uint32_t elsewhere;
+    } rows[] = {
+        { "Shop.Registry", NULL, "Shop.Registry", 0 },
+        { "Shop.Registry", NULL, "", 2 },
+        { "Shop.Registry", "Shop.Registry", "Shop.Registry", 0 },
+        { "Shop.Registry", "Shop.Clerk", "", 0 },
+        { "System.Registry", NULL, "", 0 },
+        { "System.Registry", "Shop.Clerk", "Shop.Clerk", 0 },
+        { "Shop.Registry", CALL, "Shop.Registry", 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_graph *g = gates_of_keys(rows[i].holder, rows[i].other, rows[i].elsewhere);
+        struct gcd_async *a = find(g, NULL);
+        struct gcd_origins *o;
+        struct gcd_async_jam jam;
+        bool found;
+        char place[GCD_ASYNC_PLACE_BYTES];
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, NULL, &jam, &found, &err), GCD_OK);
+        assert_true(found);
+        assert_int_equal(jam.stacks, (KEYS - rows[i].elsewhere) * WAIT_FOR_ONE);
+        struct gcd_async_jam_of of = { .graph = g, .origins = o };
+        assert_int_equal(gcd_async_jam_place(a, &jam, &of, place, sizeof place, &err), GCD_OK);
+        assert_string_equal(place, rows[i].want);
         gcd_origins_free(o);
         gcd_async_free(a);
         gcd_graph_free(g);
@@ -1110,6 +1187,7 @@ int main(void)
         cmocka_unit_test(where_many_calls_wait),
         cmocka_unit_test(which_semaphore),
         cmocka_unit_test(calls_that_cross),
+        cmocka_unit_test(semaphores_of_keys),
         cmocka_unit_test(since_when_it_waits),
         cmocka_unit_test(totals),
         cmocka_unit_test(a_million_in_one_list),

@@ -177,10 +177,11 @@ struct gcd_async_jam_of {
 };
 /*
  * The field or static variable of the program with the SemaphoreSlim that nearly all calls of JAM
- * wait for, in RET[CAP]: "Shop.Renderer._gate", cut if it does not fit; "": not one, or it is not
- * known.  .NET 8 to 11: those who wait are in a list that begins and ends in the semaphore.  Two
- * passes over the objects, one over those of the program; a bit per node.  GCD_E_NOMEM,
- * GCD_E_CANCELED.
+ * wait for, or with the collection in which all are, in RET[CAP]: "Shop.Renderer._gate",
+ * "Shop.LockRegistry._locks", cut if it does not fit; "": not one, or it is not known.  .NET 8 to
+ * 11: those who wait are in a list that begins and ends in the semaphore.  Two passes over the
+ * objects, and one over those of the program and collections for each level of the collection, at
+ * most 7; 3 bits per node.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
 GCD_MUST_CHECK gcd_status gcd_async_jam_place(const struct gcd_async *a,
                                               struct gcd_async_jam *jam,

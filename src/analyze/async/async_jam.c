@@ -12,6 +12,7 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "analyze/async/async.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/idmap.h"
@@ -22,6 +23,8 @@
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "finding where calls wait"
 #define SEMAPHORE   "System.Threading.SemaphoreSlim"
+/* between a semaphore and the object of the program that has it */
+#define LEVELS 7u
 /* of what put_others writes */
 #define OTHERS_BYTES 480u
 
@@ -130,14 +133,35 @@ gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origin
 
 /* ---- the semaphore ---- */
 
+/* What an object may be between a semaphore and the program. */
+enum passage {
+    CLOSED,
+    OWN,    /* of a class in the source: it is told */
+    PASSAGE /* inside a collection, or one */
+};
+
 struct gates {
     const struct gcd_graph *g;
+    const struct gcd_async_jam_of *of;
     struct gcd_graph_types type_of;
     const gcd_cancel_flag *cancel;
     uint32_t semaphore, waiter; /* types; GCD_TYPE_NONE = there is none */
-    uint64_t *seen;             /* one bit per node: a counted waiter, or what it waits for */
-    uint32_t *todo;             /* [waiters] */
+    uint8_t *passages;          /* [types] enum passage */
+    /* bits of nodes: counted waiters and what they wait for, then what is known to lead to the
+     * semaphores; what a pass looks for, first the semaphores; what the next one looks for */
+    uint64_t *seen, *wanted, *next;
+    uint32_t *todo; /* [waiters] */
     size_t waiters;
+    uint64_t count; /* of semaphores */
+};
+
+/* Where the semaphores are. */
+struct holder {
+    uint32_t type;     /* GCD_TYPE_NONE: a static variable, or not found */
+    const char *field; /* "" = not known */
+    size_t root;       /* SIZE_MAX = none */
+    uint64_t found;    /* how many */
+    bool several;      /* there are other places */
 };
 
 static bool find_types(struct gates *w)
@@ -152,6 +176,30 @@ static bool find_types(struct gates *w)
             w->waiter = i;
     }
     return w->semaphore != GCD_TYPE_NONE && w->waiter != GCD_TYPE_NONE;
+}
+
+/* Has a compiler made the type NAME, in the runtime's spelling, for the variables of a method? */
+static bool is_made(const char *name)
+{
+    return strstr(name, "StateMachineBox`1") != NULL || gcd_made_of(name) != GCD_MADE_OF_NOTHING;
+}
+
+static void find_passages(struct gates *w)
+{
+    static const char *const inside[] = { "System.Collections.", "System.Lazy`1",
+                                          "Microsoft.Extensions.Caching.Memory." };
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    for (uint32_t i = 0; i < summary->type_count; i++) {
+        const char *name = summary->types[i].name;
+        size_t n = strlen(name);
+        if (n > 2 && strcmp(name + n - 2, "[]") == 0)
+            w->passages[i] = PASSAGE;
+        else if (gcd_origins_get(w->of->origins, i) == GCD_ORIGIN_OWN)
+            w->passages[i] = is_made(name) ? CLOSED : OWN;
+        for (size_t k = 0; k < sizeof inside / sizeof *inside; k++)
+            if (gcd_text_begins(name, inside[k]))
+                w->passages[i] = PASSAGE;
+    }
 }
 
 static bool was_seen(const struct gates *w, uint32_t node)
@@ -181,28 +229,34 @@ static uint64_t waiting(struct gates *w, uint32_t node)
     }
 }
 
-/* *RET: the semaphore that nearly all of the JAM wait for; GCD_NODE_NONE: there is none. */
-static gcd_status find_gate(struct gates *w, struct gcd_async_jam *jam, uint32_t *ret,
-                            struct gcd_error *err)
+/* The semaphore that nearly all of the JAM wait for, or else all if nearly all that wait for one
+ * are of the jam; none in W->wanted: neither is so. */
+static gcd_status find_gates(struct gates *w, struct gcd_async_jam *jam, struct gcd_error *err)
 {
-    uint32_t nodes = gcd_graph_node_count(w->g);
-    uint64_t most = 0;
-    *ret = GCD_NODE_NONE;
+    uint32_t nodes = gcd_graph_node_count(w->g), gate = GCD_NODE_NONE;
+    uint64_t most = 0, all = 0, nearly = jam->stacks - jam->stacks / 10;
     for (uint32_t i = 0; i < nodes; i++) {
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->cancel, err));
         uint64_t n = gcd_graph_type_at(&w->type_of, i) == w->semaphore ? waiting(w, i) : 0;
-        if (n > 0) {
-            jam->gates++;
-            w->seen[i / 64] |= UINT64_C(1) << i % 64;
-        }
-        if (n <= most)
+        if (n == 0)
             continue;
-        most = n;
-        *ret = i;
+        all += n;
+        jam->gates++;
+        bits_set(w->seen, i);
+        bits_set(w->wanted, i);
+        if (n > most) {
+            most = n;
+            gate = i;
+        }
     }
-    if (most < jam->stacks - jam->stacks / 10)
-        *ret = GCD_NODE_NONE;
+    w->count = jam->gates;
+    if (most < nearly && all >= nearly && all - all / 10 <= jam->stacks)
+        return GCD_OK;
+    memset(w->wanted, 0, ((size_t)nodes / 64 + 1) * sizeof *w->wanted);
+    w->count = most >= nearly && gate != GCD_NODE_NONE;
+    if (w->count > 0)
+        bits_set(w->wanted, gate);
     return GCD_OK;
 }
 
@@ -291,56 +345,117 @@ static gcd_status find_crossing(const struct gates *w, struct gcd_async_jam *jam
 
 /* ---- who has it ---- */
 
-/* The static variable, or the field of an object of the program, that refers to NODE. */
-static gcd_status put_holder(const struct gates *w, const struct gcd_async_jam_of *of,
-                             uint32_t node, char *ret, size_t cap, struct gcd_error *err)
+static void add_place(struct holder *h, uint32_t type, const char *field, size_t root)
+{
+    if (h->found == 0) {
+        h->type = type;
+        h->field = field;
+        h->root = root;
+    }
+    bool same = h->type == type && h->root == root && strcmp(h->field, field) == 0;
+    h->found += same;
+    h->several = h->several || !same;
+}
+
+/* What NODE of an open type refers to among what is wanted. */
+static void look_at(struct gates *w, uint32_t node, enum passage passage, struct holder *h)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t k = 0; k < n; k++) {
+        if (!bits_get(w->wanted, edges[k]))
+            continue;
+        if (passage == OWN) {
+            struct gcd_field f =
+                w->of->fields != NULL ? gcd_fields_get(w->of->fields, node, k) : GCD_FIELD_UNKNOWN;
+            add_place(h, gcd_graph_type_at(&w->type_of, node),
+                      f.name != NULL && f.other == NULL ? f.name : "", SIZE_MAX);
+        } else if (!bits_get(w->seen, node)) {
+            bits_set(w->seen, node);
+            bits_set(w->next, node);
+        }
+    }
+}
+
+/* The static variables, and the fields of objects of the program, that refer to what is wanted; and
+ * what may lead to it. */
+static gcd_status look_once(struct gates *w, struct holder *h, struct gcd_error *err)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    uint32_t nodes = gcd_graph_node_count(w->g);
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *r = &summary->roots[i];
-        if (r->node != node || !gcd_static_is_own(w->g, of->origins, r))
-            continue;
-        struct gcd_static_words words = gcd_static_words(w->g, of->names, r);
-        (void)snprintf(ret, cap, "%s%s%s", words.label[0], words.label[1], words.label[2]);
-        return GCD_OK;
+        if (r->node != GCD_NODE_NONE && bits_get(w->wanted, r->node) &&
+            gcd_static_is_own(w->g, w->of->origins, r))
+            add_place(h, GCD_TYPE_NONE, "", i);
     }
-    uint32_t nodes = gcd_graph_node_count(w->g);
     for (uint32_t i = 0; i < nodes; i++) {
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->cancel, err));
-        uint32_t type = gcd_graph_type_at(&w->type_of, i);
-        if (gcd_origins_get(of->origins, type) != GCD_ORIGIN_OWN ||
-            gcd_made_of(summary->types[type].name) != GCD_MADE_OF_NOTHING)
-            continue; /* what compilers make has the variables of a method */
-        size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(w->g, i, &n);
-        for (size_t k = 0; k < n; k++) {
-            if (edges[k] != node)
-                continue;
-            struct gcd_field f =
-                of->fields != NULL ? gcd_fields_get(of->fields, i, k) : GCD_FIELD_UNKNOWN;
-            const char *field = f.name != NULL && f.other == NULL ? f.name : "";
-            (void)snprintf(ret, cap, "%.300s%s%.150s",
-                           of->names != NULL ? gcd_names_plain(of->names, type)
-                                             : summary->types[type].name,
-                           field[0] != '\0' ? "." : "", field);
-            return GCD_OK;
-        }
+        enum passage passage = (enum passage)w->passages[gcd_graph_type_at(&w->type_of, i)];
+        if (passage != CLOSED)
+            look_at(w, i, passage, h);
     }
     return GCD_OK;
 }
 
-static gcd_status put_place(struct gates *w, struct gcd_async_jam *jam,
-                            const struct gcd_async_jam_of *of, char *ret, size_t cap,
+/* Passes from the semaphores to what has them: a ConcurrentDictionary has three levels inside. */
+static gcd_status find_holder(struct gates *w, struct holder *ret, struct gcd_error *err)
+{
+    static const struct holder none = { .type = GCD_TYPE_NONE, .field = "", .root = SIZE_MAX };
+    size_t bytes = ((size_t)gcd_graph_node_count(w->g) / 64 + 1) * sizeof *w->seen;
+    *ret = none;
+    memset(w->seen, 0, bytes);
+    for (unsigned level = 0; level < LEVELS && w->count > 0; level++) {
+        uint64_t *last = w->wanted;
+        GCD_TRY(look_once(w, ret, err));
+        /* each semaphore, or the collection of all */
+        bool told =
+            ret->found > 0 && (level == 0 ? ret->found >= w->count - w->count / 10 : !ret->several);
+        if (told)
+            return GCD_OK;
+        bool ends = level > 0 && ret->several;
+        *ret = none;
+        if (ends)
+            return GCD_OK;
+        w->wanted = w->next;
+        w->next = last;
+        memset(w->next, 0, bytes);
+    }
+    return GCD_OK;
+}
+
+static void put_holder(const struct gates *w, const struct holder *h, char *ret, size_t cap)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    if (h->found == 0)
+        return;
+    if (h->root != SIZE_MAX) {
+        struct gcd_static_words words =
+            gcd_static_words(w->g, w->of->names, &summary->roots[h->root]);
+        (void)snprintf(ret, cap, "%s%s%s", words.label[0], words.label[1], words.label[2]);
+        return;
+    }
+    (void)snprintf(ret, cap, "%.300s%s%.150s",
+                   w->of->names != NULL ? gcd_names_plain(w->of->names, h->type)
+                                        : summary->types[h->type].name,
+                   h->field[0] != '\0' ? "." : "", h->field);
+}
+
+static gcd_status put_place(struct gates *w, struct gcd_async_jam *jam, char *ret, size_t cap,
                             struct gcd_error *err)
 {
-    uint32_t gate;
-    if (w->seen == NULL || w->todo == NULL)
+    struct holder h;
+    if (w->seen == NULL || w->wanted == NULL || w->next == NULL || w->todo == NULL ||
+        w->passages == NULL)
         return gcd_fail_nomem(err, DOING);
-    GCD_TRY(find_gate(w, jam, &gate, err));
+    find_passages(w);
+    GCD_TRY(find_gates(w, jam, err));
     if (jam->gates > 1)
         GCD_TRY(find_crossing(w, jam, err));
-    return gate != GCD_NODE_NONE ? put_holder(w, of, gate, ret, cap, err) : GCD_OK;
+    GCD_TRY(find_holder(w, &h, err));
+    put_holder(w, &h, ret, cap);
+    return GCD_OK;
 }
 
 gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *jam,
@@ -348,21 +463,27 @@ gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *
                                struct gcd_error *err)
 {
     size_t n;
-    struct gates w = { .g = of->graph, .cancel = of->context.cancel };
+    struct gates w = { .g = of->graph, .of = of, .cancel = of->context.cancel };
     const struct gcd_alloc alloc = gcd_alloc_or_default(of->context.alloc);
     ret[0] = '\0';
     if (gcd_async_frames(a, &n)[jam->waits_for].kind != GCD_ASYNC_SEMAPHORE || !find_types(&w))
         return GCD_OK;
     w.type_of = gcd_graph_types(of->graph);
-    uint32_t nodes = gcd_graph_node_count(of->graph);
+    uint32_t nodes = gcd_graph_node_count(of->graph),
+             types = gcd_graph_summary(of->graph)->type_count;
     for (uint32_t i = 0; i < nodes; i++)
         w.waiters += gcd_graph_type_at(&w.type_of, i) == w.waiter;
     size_t words = nodes / 64 + 1;
-    w.seen = gcd_mem_new_array(&alloc, words, sizeof *w.seen);
+    uint64_t **const bits[] = { &w.seen, &w.wanted, &w.next };
+    for (size_t i = 0; i < 3; i++)
+        *bits[i] = gcd_mem_new_array(&alloc, words, sizeof **bits[i]);
     w.todo = gcd_mem_new_uncleared(&alloc, w.waiters + 1, sizeof *w.todo);
-    gcd_status st = put_place(&w, jam, of, ret, cap, err);
+    w.passages = gcd_mem_new(&alloc, (size_t)types + 1);
+    gcd_status st = put_place(&w, jam, ret, cap, err);
+    gcd_mem_free(&alloc, w.passages, (size_t)types + 1);
     gcd_mem_free(&alloc, w.todo, (w.waiters + 1) * sizeof *w.todo);
-    gcd_mem_free(&alloc, w.seen, words * sizeof *w.seen);
+    for (size_t i = 0; i < 3; i++)
+        gcd_mem_free(&alloc, *bits[i], words * sizeof **bits[i]);
     return st;
 }
 
@@ -388,13 +509,13 @@ static void put_others(const struct gcd_async_frame *frames, const struct gcd_as
     }
     const struct gcd_async_frame *what = &frames[jam->others_wait_for];
     bool waits = what->kind >= GCD_ASYNC_DELAY && what->kind <= GCD_ASYNC_OTHER;
-    (void)snprintf(
-        buf, cap, " %s other call%s of these methods may have to release it%s%.300s.",
-        GCD_DIGITS(jam->others), gcd_plural(jam->others),
-        !waits ? "" : jam->others_there == jam->others
-            ? gcd_by_number(jam->others, "; it waits for ", "; they wait for ")
-            : "; most of them wait for ",
-        waits ? what->name : "");
+    (void)snprintf(buf, cap, " %s other call%s of these methods may have to release it%s%.300s.",
+                   GCD_DIGITS(jam->others), gcd_plural(jam->others),
+                   !waits ? ""
+                   : jam->others_there == jam->others
+                       ? gcd_by_number(jam->others, "; it waits for ", "; they wait for ")
+                       : "; most of them wait for ",
+                   waits ? what->name : "");
 }
 
 void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam,
