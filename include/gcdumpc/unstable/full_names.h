@@ -51,6 +51,8 @@ struct gcd_module_files {
      * GCD_E_CANCELED end the search. MODULE NULL: file number N of all that the process has loaded,
      * in any order.  Used when no event describes a module (the default before .NET 9); the types
      * in a file tell which module it is.
+     * Up to 128 files stay open until all names are complete.  An error with os_errno EMFILE closes
+     * them, and asks once more.
      */
     gcd_status (*open)(void *ctx, const struct gcd_module *module, unsigned n,
                        struct gcd_module_file *ret, struct gcd_error *err);
