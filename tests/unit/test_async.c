@@ -512,19 +512,24 @@ static void stacks_of_samples(void **state)
 }
 
 /* Bytes, ages and what is over. */
-/* N calls that wait for tasks which somebody must complete, or for a delay. */
-static struct gcd_graph *jam(size_t n, bool delay)
+/* N calls that wait for tasks which somebody must complete, or for a delay; threads may block for
+ * them. */
+static struct gcd_graph *jam(size_t n, bool delay, bool threads)
 {
-    struct async_object *objects = calloc(3 * n, sizeof *objects);
+    struct async_object *objects = calloc(3 * n + 1, sizeof *objects);
     for (size_t i = 0; i < n; i++) {
         uint32_t at = (uint32_t)(3 * i);
         bool last = i + 1 == n;
         objects[at] = (struct async_object){ "Shop.Kept", last ? 1 : 2, { at + 1, at + 3 } };
         objects[at + 1] = (struct async_object){ CALL, 2, { at + 1, at + 2 } };
+        if (threads)
+            objects[at + 1] =
+                (struct async_object){ CALL, 3, { (uint32_t)(3 * n), at + 1, at + 2 } };
         objects[at + 2] = delay ? (struct async_object){ TASK "+DelayPromise", 1, { at + 1 } }
                                 : (struct async_object){ TASK, 0, { 0 } };
     }
-    struct gcd_graph *g = async_graph(objects, 3 * n, 0);
+    objects[3 * n] = (struct async_object){ TASK "+SetOnInvokeMres", 0, { 0 } };
+    struct gcd_graph *g = async_graph(objects, 3 * n + threads, 0);
     free(objects);
     return g;
 }
@@ -534,12 +539,14 @@ static void where_many_calls_wait(void **state)
     (void)state;
     static const struct {
         size_t n;
-        bool delay, found;
-    } rows[] = {
-        { 9, false, false }, { 10, false, true }, { 40, false, true }, { 40, true, false }
-    };
+        bool delay, threads, found;
+    } rows[] = { { 9, false, false, false },
+                 { 10, false, false, true },
+                 { 40, false, true, true },
+                 { 40, true, false, false },
+                 { 40, true, true, true } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct gcd_graph *g = jam(rows[i].n, rows[i].delay);
+        struct gcd_graph *g = jam(rows[i].n, rows[i].delay, rows[i].threads);
         struct gcd_async *a = find(g, NULL), *waits;
         struct gcd_origins *o;
         struct gcd_async_jam found, again;
@@ -552,7 +559,14 @@ static void where_many_calls_wait(void **state)
             const struct gcd_async_frame *frames = gcd_async_frames(a, &n);
             assert_int_equal(found.stacks, rows[i].n);
             assert_string_equal(frames[found.method].name, "Shop.Rpc.Call");
-            assert_string_equal(frames[found.waits_for].name, "TaskCompletionSource");
+            assert_string_equal(frames[found.waits_for].name,
+                                rows[i].delay ? "Task.Delay" : "TaskCompletionSource");
+            assert_int_equal(found.threads, rows[i].threads ? rows[i].n : 0);
+            char text[GCD_ASYNC_JAM_BYTES];
+            gcd_async_jam_text(a, &found, "", text, sizeof text);
+            assert_int_equal(strstr(text, " For each of them a thread blocks in Wait or Result: "
+                                          "await instead.") != NULL,
+                             rows[i].threads);
         }
         assert_int_equal(gcd_async_waits_new(g, NULL, &waits, &err), GCD_OK);
         assert_int_equal(gcd_async_find_jam(waits, o, NULL, &again, &is_again, &err), GCD_OK);

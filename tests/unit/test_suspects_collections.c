@@ -110,6 +110,68 @@ static void one_full_channel(void **state)
     }
 }
 
+/* What waits for threads of the pool, of which some block. */
+static void work_items_of_the_thread_pool(void **state)
+{
+    (void)state;
+    for (unsigned blocked = 3; blocked <= 4; blocked++) {
+        struct pile *p = pile_new();
+        uint32_t pool = node(p, "System.Threading.ThreadPoolWorkQueue", 24);
+        static_root(p, pool, "s_workQueue");
+        uint32_t queue = add_queue(p, pool, 30, 32), locals = node(p, "Shop.Locals", 24);
+        static_root(p, locals, "s_locals"); /* so do the pool's threads */
+        edge(p, child(p, locals, "Shop.Local", 24), queue);
+        for (unsigned i = 0; i < blocked; i++)
+            child(p, pool, "System.Threading.Tasks.Task+SetOnInvokeMres", 48);
+        struct answer a = ask(p, 0.1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        bool told = strcmp(s->advice, "These are work items that wait for a thread of the thread "
+                                      "pool. Threads block in Wait or Result, and gcdumpc async "
+                                      "shows for what: await it instead.") == 0;
+        if (told != (blocked == 4) || s->size_only == told)
+            fail_msg("%u: %s", blocked, s->advice);
+        forget(a);
+    }
+}
+
+/* The loop that reads a channel, a task in a field, has failed or not. */
+static void a_channel_whose_reader_has_failed(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {
+        "System.Threading.Tasks.Task",
+        "System.Threading.Tasks.Task+ContingentProperties",
+        "System.Threading.Tasks.TaskExceptionHolder",
+        "System.Collections.Generic.List`1[System.Runtime.ExceptionServices.ExceptionDispatchInfo]",
+        "System.Runtime.ExceptionServices.ExceptionDispatchInfo[]",
+        "System.Runtime.ExceptionServices.ExceptionDispatchInfo",
+        "Shop.OrderException",
+    };
+    enum { FAILED, KNOWS_IT_BY_ITS_OWNER, RUNS, KNOWS_ANOTHER };
+    for (unsigned i = FAILED; i <= KNOWS_ANOTHER; i++) {
+        struct pile *p = pile_new();
+        uint32_t store = node(p, "Shop.Store", 24), writer = node(p, "Shop.Writer", 24),
+                 other = child(p, store, "Shop.Other", 24), at = writer,
+                 channel = child(p, store,
+                                 "System.Threading.Channels.UnboundedChannel`1[Shop.Order]", 88);
+        add_queue(p, channel, 30, 32);
+        static_root(p, store, "s_store");
+        static_root(p, writer, "s_writer");
+        edge(p, writer, i == KNOWS_ANOTHER ? other : i == FAILED ? channel : store);
+        for (size_t k = 0; k < (i == RUNS ? 2 : sizeof steps / sizeof *steps); k++)
+            at = child(p, at, steps[k], 40);
+        struct answer a = ask(p, 0.1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        bool failed = i == FAILED || i == KNOWS_IT_BY_ITS_OWNER;
+        if ((strcmp(s->advice, "Look in Writer for what takes elements out of it: a task of it has "
+                               "failed with an OrderException (gcdumpc exceptions), so it may have "
+                               "ended.") == 0) != failed ||
+            s->size_only == failed)
+            fail_msg("%u: %s", i, s->advice);
+        forget(a);
+    }
+}
+
 #define CACHING  "Microsoft.Extensions.Caching.Memory."
 #define CACHED   CONCURRENT "ConcurrentDictionary`2"
 #define OF_CACHE "[System.String," CACHING "CacheEntry]"
@@ -715,6 +777,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_full_channel),
+        cmocka_unit_test(a_channel_whose_reader_has_failed),
+        cmocka_unit_test(work_items_of_the_thread_pool),
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(keys_that_nobody_finds_again),

@@ -16,7 +16,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/findings/finding_weak_tables
     analyze/findings/findings
     analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
-    analyze/suspects/suspects_by_events
+    analyze/suspects/suspects_by_events analyze/suspects/suspects_failed
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
     analyze/suspects/suspects_keys

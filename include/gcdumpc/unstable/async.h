@@ -142,13 +142,15 @@ const struct gcd_async_frame *gcd_async_frames(const struct gcd_async *a, size_t
 const uint32_t *gcd_async_stacks(const struct gcd_async *a, size_t *ret_n);
 /*
  * The method of the program in which most stacks wait that something must end: a semaphore, a task
- * that is completed by hand, a blocked thread, a full channel.  Timers, sockets and readers of
- * channels wait as part of their work.  ORIGINS tells which types are the program's.
+ * that is completed by hand, a blocked thread, a full channel; or for which threads block.  Else
+ * timers, sockets and readers of channels wait as part of their work.  ORIGINS tells which types
+ * are the program's.
  */
 struct gcd_async_jam {
     uint32_t method;    /* the frame of the innermost method of the program */
     uint32_t waits_for; /* the innermost frame */
     uint64_t stacks, old_stacks;
+    uint64_t threads; /* of these, stacks for which a thread blocks in Wait or Result */
     /* other stacks with a method of the program that is in these: who could end the wait; saturates
      */
     uint64_t others;

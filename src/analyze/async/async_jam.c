@@ -67,11 +67,13 @@ static void find_method(const struct gcd_async_frame *frames, size_t n,
         }
         if (jam->method == GCD_FRAME_NONE && is_own(f, origins))
             jam->method = i;
-        if (jam->method == GCD_FRAME_NONE || !must_end(frames[jam->waits_for].kind))
+        bool blocks = f->kind == GCD_ASYNC_THREAD;
+        if (jam->method == GCD_FRAME_NONE || !(blocks || must_end(frames[jam->waits_for].kind)))
             continue;
         struct gcd_async_jam *sum = &places[jam->method].jam;
         gcd_add_saturating(&sum->stacks, f->stacks);
         gcd_add_saturating(&sum->old_stacks, f->old_stacks);
+        gcd_add_saturating(&sum->threads, blocks ? f->stacks : 0);
         if (sum->stacks > ret->stacks)
             *ret = *sum;
     }
@@ -526,6 +528,10 @@ void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *j
     char others[OTHERS_BYTES] = "";
     if (what->kind == GCD_ASYNC_SEMAPHORE)
         put_others(frames, jam, others, sizeof others);
+    else if (jam->threads > 0)
+        (void)snprintf(others, sizeof others,
+                       " For %s of them a thread blocks in Wait or Result: await instead.",
+                       jam->threads == jam->stacks ? "each" : GCD_DIGITS(jam->threads));
     (void)snprintf(
         ret, cap, "%s calls wait in %.500s for %.300s%s%.460s%s.%s", GCD_DIGITS(jam->stacks),
         frames[jam->method].name, what->name, place[0] != '\0' ? " of " : "", place,

@@ -81,6 +81,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(suspects_find_below(w, err));
     GCD_TRY(suspects_find_siblings(w, err));
     GCD_TRY(suspects_find_lost_keys(w, err));
+    GCD_TRY(suspects_find_failed(w, err));
     GCD_TRY(suspects_find_listeners(w, err));
     GCD_TRY(suspects_find_recent(w, err));
     GCD_TRY(suspects_find_registered(w, err));

@@ -124,6 +124,9 @@ struct suspect {
     bool below_listens;  /* most of these objects have a method that a delegate holds */
     uint32_t behind;     /* refers to what begins its path, instead of a stack; GCD_NODE_NONE */
     uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
+    /* OBJECT, a queue: an own object that knows it, of FAILED, has a task that failed with an
+     * exception of FAILURE; GCD_TYPE_NONE = none has */
+    uint32_t failure, failed;
     /* OBJECT, a channel: number of objects of its owner's class with such a channel, of which only
      * FULL_SIBLINGS, itself included, have many elements; 0 = not so */
     uint64_t siblings, full_siblings;
@@ -332,6 +335,14 @@ static inline bool suspects_is_by_events(const struct suspect *x)
 {
     return x->by_events >= x->pub.bytes / 2;
 }
+/* suspects_failed.c: queues that an object with a failed task knows. */
+static inline bool suspects_is_queue(enum gcd_collection_kind kind)
+{
+    return kind == GCD_COLLECTION_QUEUE || kind == GCD_COLLECTION_PRIORITY_QUEUE ||
+           kind == GCD_COLLECTION_CONCURRENT_QUEUE || kind == GCD_COLLECTION_BLOCKING ||
+           kind == GCD_COLLECTION_CHANNEL;
+}
+gcd_status suspects_find_failed(struct suspects_work *w, struct gcd_error *err);
 /* suspects_recent.c: caches of what was used last. */
 gcd_status suspects_find_recent(struct suspects_work *w, struct gcd_error *err);
 /* suspects_below.c: what holds most of the objects in collections of few elements; what that means

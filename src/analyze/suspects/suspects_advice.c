@@ -7,6 +7,9 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "base/ovf.h"
+#include "base/text.h"
+
 /* This many objects show whether their type is that of a chain. */
 #define CHAIN_SEEN 16u
 /* Classes have fewer fields. */
@@ -73,16 +76,9 @@ struct growth {
     const char *before, *behind;
 };
 
-static bool is_queue(enum gcd_collection_kind kind)
-{
-    return kind == GCD_COLLECTION_QUEUE || kind == GCD_COLLECTION_PRIORITY_QUEUE ||
-           kind == GCD_COLLECTION_CONCURRENT_QUEUE || kind == GCD_COLLECTION_BLOCKING ||
-           kind == GCD_COLLECTION_CHANNEL;
-}
-
 static struct growth growth_of(enum gcd_collection_kind kind)
 {
-    if (is_queue(kind))
+    if (suspects_is_queue(kind))
         return (struct growth){
             "what takes elements out of ",
             ": it has ended, is too slow, or is missing; what nobody takes out needs a limit."
@@ -131,7 +127,8 @@ static uint32_t queue_of(const struct suspects_work *w, uint32_t owner)
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         seen++;
         for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
-            if (is_queue(gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]))) &&
+            if (suspects_is_queue(
+                    gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]))) &&
                 gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, node) / 2)
                 return suspects_type_of(w, edges[i]);
     }
@@ -474,6 +471,15 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         advise_listener(s, x);
         return;
     }
+    if (x->failure != GCD_TYPE_NONE) {
+        suspects_put(s, "Look in ");
+        suspects_put_where(s, x->failed);
+        suspects_put(s, " for what takes elements out of it: a task of it has failed with ");
+        suspects_put_article(s, x->failure, true);
+        suspects_put_type(s, x->failure);
+        suspects_put(s, " (gcdumpc exceptions), so it may have ended.");
+        return;
+    }
     if (x->siblings > 0) {
         put_look_for(s, &x->pub, true);
         suspects_put(s,
@@ -638,12 +644,48 @@ bool suspects_is_local(const struct suspect_words *s, const struct gcd_suspect *
            gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]) == GCD_GROUP_LOCALS;
 }
 
+#define POOL_QUEUE "System.Threading.ThreadPoolWorkQueue"
+/* A thread that blocks in Wait or Result has one. */
+#define BLOCKED "System.Threading.Tasks.Task+SetOnInvokeMres"
+/* Programs block some threads for good, as Main. */
+#define BLOCKED_LEAST 4u
+
+/* Does P have work items that wait for a thread?  The queue, or an array of them, is in it. */
+static bool is_in_thread_pool(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    for (size_t i = p->path_count; i > 0 && i + 3 > p->path_count; i--)
+        if (gcd_text_begins(gcd_graph_summary(s->w->g)->types[p->path[i - 1].type].name,
+                            POOL_QUEUE))
+            return true;
+    return false;
+}
+
+static void advise_thread_pool(struct suspect_words *s)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(s->w->g);
+    uint64_t blocked = 0;
+    for (uint32_t i = 0; i < summary->type_count; i++)
+        if (strcmp(summary->types[i].name, BLOCKED) == 0)
+            gcd_add_saturating(&blocked, summary->types[i].objects);
+    if (blocked >= BLOCKED_LEAST) {
+        suspects_put(s, "These are work items that wait for a thread of the thread pool. Threads "
+                        "block in Wait or Result, and gcdumpc async shows for what: await it "
+                        "instead.");
+        return;
+    }
+    put_if_it_grows(s);
+    suspects_put(s, "look for what keeps the threads of the thread pool busy, or blocks them: "
+                    "these are work items that wait for one.");
+}
+
 static void advise_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     bool collection = x->collection.kind != GCD_COLLECTION_NONE;
     if (suspects_statics_root(s->w, p->node) != SIZE_MAX) {
         suspects_advise_statics(s);
+    } else if (is_in_thread_pool(s, p)) {
+        advise_thread_pool(s);
     } else if (x->recursive && p->objects > 1 && !collection) {
         advise_chain(s, p);
     } else if (p->path_count > 0 && suspects_is_in_root_scope(s, x)) {
@@ -799,7 +841,7 @@ static void advise_type(struct suspect_words *s, const struct suspect *x)
                                                   : " objects and never removes them.");
         return;
     }
-    if (is_queue(gcd_collections_kind(s->w->collections, p->type))) {
+    if (suspects_is_queue(gcd_collections_kind(s->w->collections, p->type))) {
         put_look_for(s, p, true);
         suspects_put(s, "what takes elements out of them: it has ended, is too slow, or is "
                         "missing; what nobody takes out needs a limit.");
