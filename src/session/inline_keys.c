@@ -10,8 +10,9 @@
 #include "base/text.h"
 #include "session/session.h"
 
-/* Fields of an object that is a key. */
+/* Fields of an object that is a key; elements of an array in it that are compared. */
 #define OBJECT_FIELDS 4u
+#define ELEMENTS_MAX  64u
 
 /* ---- words ---- */
 
@@ -123,8 +124,8 @@ static bool say_ip_address(struct gcd_image_numbers *numbers, uint64_t address, 
 }
 
 /* A Uri by its text, a Type by its name. */
-static bool say_of_platform(struct gcd_session *s, struct gcd_image_numbers *numbers,
-                            uint32_t node, const char *raw, struct words *w)
+static bool say_of_platform(struct gcd_session *s, struct gcd_image_numbers *numbers, uint32_t node,
+                            const char *raw, struct words *w)
 {
     uint64_t address = gcd_graph_node_address(s->graph, node);
     const char *field = NULL, *name;
@@ -172,6 +173,55 @@ static bool say_object(struct gcd_session *s, struct gcd_image_numbers *numbers,
     }
     say(w, "%s", tuple ? ")" : " }");
     return true;
+}
+
+/* ---- equal contents ---- */
+
+static uint64_t mixed(uint64_t hash, uint64_t x)
+{
+    hash = (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* The content of what a key refers to: a text, an array of texts; else the object itself. */
+static uint64_t hash_of(const struct gcd_session *s, uint64_t address)
+{
+    uint32_t node = gcd_graph_find(s->graph, address),
+             text = gcd_values_find(s->values.values, address);
+    uint64_t hash = text;
+    size_t n = 0;
+    const uint32_t *edges = NULL;
+    if (text != GCD_TEXT_NONE)
+        return mixed(1, text);
+    if (node != GCD_NODE_NONE)
+        edges = gcd_graph_node_edges(s->graph, node, &n);
+    hash = mixed(2, n);
+    for (size_t i = 0; i < n && i < ELEMENTS_MAX; i++) {
+        text = gcd_values_find(s->values.values, gcd_graph_node_address(s->graph, edges[i]));
+        if (text == GCD_TEXT_NONE)
+            return address;
+        hash = mixed(hash, text);
+    }
+    return n > 0 && n <= ELEMENTS_MAX ? hash : address;
+}
+
+bool session_key_hash(struct gcd_session *s, uint32_t key, uint64_t *ret)
+{
+    struct gcd_image_numbers *numbers;
+    uint64_t address = gcd_graph_node_address(s->graph, key);
+    if (s->values.values == NULL || gcd_session_numbers(s, &numbers, NULL) != GCD_OK ||
+        numbers == NULL)
+        return false;
+    uint32_t n = gcd_image_field_count(numbers, address);
+    *ret = mixed(3, gcd_graph_node_type(s->graph, key));
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(numbers, address, i);
+        if (!f.known)
+            return false;
+        bool object = f.number.kind == GCD_NUMBER_REFERENCE && f.number.bits != 0;
+        *ret = mixed(*ret, object ? hash_of(s, f.number.bits) : f.number.bits);
+    }
+    return n > 0;
 }
 
 /* ---- in an entry ---- */

@@ -89,6 +89,9 @@ GCD_MUST_CHECK gcd_status session_collection_keys(struct gcd_session *s, uint32_
                                                   gcd_key_fn take, void *ctx,
                                                   struct gcd_error *err);
 
+/* A number for the contents of the object KEY: that of another one only if they are equal, by all
+ * odds.  False: not known. */
+bool session_key_hash(struct gcd_session *s, uint32_t key, uint64_t *ret);
 /* inline_keys.c: the key of E, which is no string; KEY: its object, if it is known to be one. *RET,
  * BUF and the result as those of gcd_session_key. */
 const char *session_other_key(struct gcd_session *s, const struct gcd_fields *f,

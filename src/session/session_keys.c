@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/text/quoted.h>
 
 #include "base/error.h"
+#include "base/idmap.h"
 #include "base/ovf.h"
 #include "base/text.h"
 #include "session/session.h"
@@ -17,6 +18,8 @@
 #define GROUPS_SAID    5u
 /* A key with so large a part of the bytes is told. */
 #define LARGE_PART 4u
+/* More keys are not compared: that would read each of their fields. */
+#define COMPARED_MAX (UINT64_C(1) << 20)
 
 /* ---- one key ---- */
 
@@ -159,6 +162,8 @@ struct other_keys {
     uint32_t node;
     uint64_t count, bytes, most; /* BYTES below them, of which one has MOST */
     struct gcd_session_entry largest;
+    struct gcd_idmap contents; /* by session_key_hash; of KNOWN keys, DIFFERENT ones */
+    uint64_t known, different;
     uint64_t wanted[GCD_KEY_EXAMPLES]; /* numbers of entries */
     struct gcd_session_entry examples[GCD_KEY_EXAMPLES];
 };
@@ -168,6 +173,34 @@ static uint64_t retained_below(const struct other_keys *k, uint32_t holder, uint
     return gcd_dominators_parent(k->dominators, node) == holder
                ? gcd_dominators_retained(k->dominators, node)
                : 0;
+}
+
+/* [gcd_key_fn] */
+static gcd_status take_content(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *err)
+{
+    struct other_keys *k = ctx;
+    uint64_t hash;
+    if (pair->key == GCD_NODE_NONE || !session_key_hash(k->s, pair->key, &hash))
+        return GCD_OK;
+    k->known++;
+    if (gcd_idmap_get(&k->contents, hash) != GCD_IDMAP_NONE)
+        return GCD_OK;
+    k->different++;
+    return gcd_idmap_put(&k->contents, hash, 1) ? GCD_OK : gcd_fail_nomem(err, "comparing keys");
+}
+
+/* Keys with equal contents, which a dictionary has only if it does not compare these. */
+static gcd_status say_equal_keys(struct sentence *to, struct other_keys *k, struct gcd_error *err)
+{
+    if (k->count > COMPARED_MAX)
+        return GCD_OK;
+    gcd_idmap_init(&k->contents, &k->s->alloc);
+    gcd_status st = session_collection_keys(k->s, k->node, take_content, k, err);
+    gcd_idmap_done(&k->contents);
+    if (st == GCD_OK && k->known == k->count && k->different < k->known)
+        say(to, " They have only %s different content%s.", GCD_DIGITS(k->different),
+            gcd_plural(k->different));
+    return st;
 }
 
 /* [gcd_key_fn] */
@@ -232,6 +265,8 @@ static gcd_status find_other_keys(struct gcd_session *s, uint32_t node, struct s
     k.count = k.bytes = k.most = 0;
     GCD_TRY(session_collection_keys(s, node, take_other, &k, err));
     say_other_keys(to, &k);
+    if (to->n > 0)
+        GCD_TRY(say_equal_keys(to, &k, err));
     return GCD_END;
 }
 

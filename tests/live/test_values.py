@@ -192,6 +192,24 @@ class Values(LiveTest):
             self.collect(target, "x.nettrace", "--values", "all", "--values-time", 20000)
             self.assertEqual(self.keys_of("x.nettrace", 7), ({"ByLong"}, {"ByLong"}))
 
+    def test_keys_that_nobody_finds_again(self):
+        """Keys by reference that only the dictionary has, not those of a comparer or those that others have; and how many contents they have."""
+        for runtime in RUNTIMES if LONG else {own_runtime(), RUNTIMES[-1]}:
+            with self.subTest(runtime), self.start("lost", 300, runtime=runtime) as target:
+                self.collect(target, "events.nettrace", "--values", "all")
+                self.collect(target, "image.nettrace", "--values", "all", "--direct")
+            for name in ("events.nettrace", "image.nettrace"):
+                with self.subTest(name):
+                    leaks = json.loads(self.gcdumpc("leaks", self.path(name), "--min-bytes", "1K", "--share", 5, "--show-values", "--json").stdout)
+                    said = {s["place"].split(".")[-1]: s for s in leaks["suspects"]}
+                    lost = {place for place, s in said.items() if s["advice"].startswith("No lookup finds its keys again: nothing else refers to")}
+                    self.assertEqual((lost, set(said) - lost), ({"Arrays", "Classes"}, {"Compared", "Identities"}))
+                    for place in ("Arrays", "Classes", "Compared"):
+                        self.assertRegex(said[place]["keys"], r"^300 keys, such as .* They have only 10 different contents\.$")
+                    self.assertNotIn("different", said["Identities"]["keys"])
+                    self.assertIn("ByArray, a record, compares Tags by reference", said["Arrays"]["advice"])
+                    self.assertIn("Unequal has no Equals", said["Classes"]["advice"])
+
     def test_values_are_kept_only_if_they_are_asked_for(self):
         with self.start("still", 1000) as target:
             self.collect(target, "none.nettrace")

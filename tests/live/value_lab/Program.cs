@@ -6,6 +6,7 @@
 //     ValueLab holes N [still|collect]   objects and arrays in which some references are null; they are replaced and changed as pairs are, unless "still"
 //     ValueLab keys N              collections with N keys "user:tenant-T/KIND-I", T = 42 for three of five
 //     ValueLab keyed N             dictionaries with N keys that are no strings; each value says which key is its own
+//     ValueLab lost N              dictionaries with keys that are equal to none
 //     ValueLab orders N             N orders with fields of all kinds in one array, and some exceptions; prints a line with the values of each order
 //     ValueLab still N             N different texts that stay; prints the sum of the first eight bytes of their SHA-256
 //
@@ -74,6 +75,7 @@ static class Program
 {
     static Shelves? s_shelves;
     static Keyed? s_keyed;
+    static Lost? s_lost;
     static Holder?[]? s_holders;
     static Pair[] s_pairs = [];
     static Order[] s_orders = [];
@@ -137,6 +139,14 @@ static class Program
             Console.WriteLine("open");
             Console.In.ReadToEnd();
             GC.KeepAlive(s_shelves);
+            return;
+        }
+        if (args[0] == "lost")
+        {
+            s_lost = new Lost(n);
+            Console.WriteLine("open");
+            Console.In.ReadToEnd();
+            GC.KeepAlive(s_lost);
             return;
         }
         if (args[0] == "keyed")
