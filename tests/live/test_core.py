@@ -30,6 +30,17 @@ def createdump(test, target, name, *options):
     return test.path(name)
 
 
+def crash(test, kind, program, **variables):
+    """The core file of a HeapLab that ends by KIND, written by its runtime in the middle of whatever its threads do."""
+    core = test.path(f"{kind}.core")
+    subprocess.run([program, "--crash", kind], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, cwd=test.folder,
+                   env={**os.environ, "DOTNET_GCHeapHardLimit": "0x4000000", "DOTNET_DbgEnableMiniDump": "1", "DOTNET_DbgMiniDumpType": "2",
+                        "DOTNET_DbgMiniDumpName": core, **variables})
+    if not os.path.exists(core):
+        test.skipTest("this runtime has left no core file")
+    return core
+
+
 def without_modules(core, program=None):
     """Removes the memory of mapped assemblies from the file CORE, as gcore and the kernel leave it out.  What is mapped from further back in a file
     can be written to, and they keep it.  PROGRAM contains its assemblies."""
@@ -212,12 +223,7 @@ class Core(LiveTest):
         for runtime in RUNTIMES if ALL else (own_runtime(), RUNTIMES[-1]):
             for kind, exception in CRASHES.items():
                 with self.subTest(kind, runtime=runtime):
-                    core = self.path(f"{kind}.core")
-                    subprocess.run([need(heaplab, runtime), "--crash", kind], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, cwd=self.folder,
-                                   env={**os.environ, "DOTNET_GCHeapHardLimit": "0x4000000", "DOTNET_DbgEnableMiniDump": "1",
-                                        "DOTNET_DbgMiniDumpType": "2", "DOTNET_DbgMiniDumpName": core})
-                    if not os.path.exists(core):
-                        self.skipTest("this runtime has left no core file")
+                    core = crash(self, kind, need(heaplab, runtime))
                     said = self.gcdumpc("info", core, "--no-modules").stdout
                     self.assertRegex(said, rf"^ended by +signal 6 \(SIGABRT\), after {re.escape(exception)}\n")
                     os.unlink(core)

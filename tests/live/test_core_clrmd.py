@@ -7,12 +7,13 @@ runtimes, each also with the server collector and with segments.
 import collections
 import functools
 import json
+import os
 import re
 import sqlite3
 
 from lab_programs import plugin, program
 from live_support import RUNTIMES, LiveTest, Process, main, need, own_runtime, wait_for_frames
-from test_core import ALL, SEGMENTS, SERVER, createdump
+from test_core import ALL, SEGMENTS, SERVER, crash, createdump
 from test_full_names import Compared, Oracle
 
 
@@ -82,7 +83,9 @@ def words(name):
 
 class CoreClrMD(LiveTest):
     def check(self, what, target, runtime, flavour, server):
-        core = createdump(self, target, "x.core", "--withheap")
+        self.check_core(what, createdump(self, target, "x.core", "--withheap"), runtime, flavour, server)
+
+    def check_core(self, what, core, runtime, flavour, server):
         oracle = Oracle(core, runtime, flavour)
         truth = Truth(oracle)
         self.gcdumpc("convert", core, "--with-dead", "--no-modules", "-o", self.path("all.sqlite"))
@@ -159,6 +162,17 @@ class CoreClrMD(LiveTest):
                                 wait_for_frames(target)
                             server = variables == SERVER or not variables and name != "HeapLab"
                             self.check(" ".join([name, *variables]), target, runtime, flavour, server)
+
+    def test_crashes(self):
+        """Written by the runtime when a program ends, in the middle of whatever it did."""
+        for runtime in RUNTIMES if ALL else (own_runtime(),):
+            flavour = "built" if runtime == own_runtime() else "contained"
+            for kind in ("exception", "failfast", "memory") if ALL else ("memory",):
+                for variables in ({}, SERVER, SEGMENTS) if ALL else ({},):
+                    with self.subTest(kind, runtime=runtime, **variables):
+                        core = crash(self, kind, need(program, "HeapLab", runtime, flavour), **variables)
+                        self.check_core(" ".join([kind, *variables]), core, runtime, flavour, variables == SERVER)
+                        os.unlink(core)
 
 
 class FieldsClrMD(LiveTest):

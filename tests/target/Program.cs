@@ -19,8 +19,11 @@ static class Program
 
     static int Main(string[] args)
     {
-        if (args.Length == 2 && args[0] == "--crash" && Crashes.Crash(args[1]))
-            return 1;
+        if (args.Length == 2 && args[0] == "--crash")
+        {
+            Start(DefaultExtras);
+            return Crashes.Crash(args[1]) ? 1 : 2;
+        }
         if (args.Length == 2 && args[0] == "--leak" && Leaks.Start(args[1]))
         {
             Print(args[1]);
