@@ -5,6 +5,9 @@
  * N's parent in the dominator tree.  The retained size of N is what would be freed with N: its own
  * size and the sizes of all nodes below it.  One artificial root stands for all roots together.
  * Weak roots keep nothing alive; a dependent handle keeps its value alive while its key lives.
+ *
+ * What roots of early groups reach (enum gcd_root_group) is dominated and retained as if there were
+ * no others: a local variable that refers to the middle of a collection, too, splits nothing.
  */
 #ifndef GCDUMPC_DOMINATORS_H
 #define GCDUMPC_DOMINATORS_H

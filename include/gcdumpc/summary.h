@@ -180,18 +180,19 @@ struct gcd_root {
  * to exactly one group.
  *
  * Their order is the order of roots.  In all analyses and outputs it decides which root holds an
- * object that several roots reach.  Among the groups before GCD_GROUP_REFCOUNTED the shortest path
- * wins; among equally short ones, the first group.  The groups from GCD_GROUP_REFCOUNTED on are
- * late: each counts only for objects that no earlier group reaches.  An object that waits for its
- * finalizer can still be in use; then whoever uses it leaks it.
+ * object that several roots reach.  Among the groups before GCD_GROUP_LOCALS the shortest path
+ * wins; among equally short ones, the first group.  The groups from GCD_GROUP_LOCALS on are late:
+ * each counts only for objects that no earlier group reaches.  A method that runs while the dump is
+ * taken may refer to the middle of a collection, but it ends; and an object that waits for its
+ * finalizer can still be in use: then whoever uses it leaks it.
  */
 enum gcd_root_group {
     GCD_GROUP_STATICS, /* static variables */
-    GCD_GROUP_LOCALS,  /* local variables, arguments, registers */
     GCD_GROUP_STRONG_HANDLES,
     GCD_GROUP_PINNED_HANDLES,
     GCD_GROUP_OTHER,
-    GCD_GROUP_REFCOUNTED, /* ref-counted handles and COM wrappers: the first late group */
+    GCD_GROUP_LOCALS,     /* local variables, arguments, registers: the first late group */
+    GCD_GROUP_REFCOUNTED, /* ref-counted handles and COM wrappers */
     GCD_GROUP_FINALIZER,  /* finalizer queue */
     GCD_GROUP_WEAK,       /* keeps nothing alive: no analysis of live objects follows it */
     GCD_GROUPS

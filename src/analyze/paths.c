@@ -72,7 +72,7 @@ static void reach_roots(struct search *s, enum gcd_root_group group)
 {
     const struct live_edges *f = &s->p->live;
     for (size_t i = 0; i < live_edges_root_count(f); i++)
-        if (live_edges_root_group(f, i) == group)
+        if (live_edges_root_group(f, i) == group && live_edges_root(f, i) != GCD_NODE_NONE)
             reach(s, live_edges_root(f, i), GCD_NODE_ROOT);
 }
 
@@ -111,6 +111,17 @@ static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_cont
     return GCD_OK;
 }
 
+static bool cover_roots(struct search *s)
+{
+    struct gcd_paths *p = s->p;
+    uint64_t *reached = gcd_mem_new_array(&p->alloc, s->words, sizeof *reached);
+    for (uint32_t i = 0; i < p->reachable && reached != NULL; i++)
+        bits_set(reached, p->order[i]);
+    bool ok = reached != NULL && live_edges_cover(&p->live, reached);
+    gcd_mem_free(&p->alloc, reached, s->words * sizeof *reached);
+    return ok;
+}
+
 /* Follows the order of roots: a late group begins when the groups before it have reached everything
  * they can. */
 static gcd_status search(struct search *s, const struct gcd_context *context, struct gcd_error *err)
@@ -119,6 +130,8 @@ static gcd_status search(struct search *s, const struct gcd_context *context, st
     for (unsigned group = 0; group < GCD_GROUP_WEAK; group++) {
         if (gcd_group_is_late((enum gcd_root_group)group))
             GCD_TRY(follow(s, &done, context, err));
+        if (group == GCD_GROUP_LOCALS && !cover_roots(s))
+            return gcd_fail_nomem(err, "finding shortest paths");
         reach_roots(s, (enum gcd_root_group)group);
     }
     GCD_TRY(follow(s, &done, context, err));

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 
 #include <gcdumpc/unstable/graph/graph_types.h>
+#include <gcdumpc/unstable/root_order.h>
 
+#include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
 #include "analyze/dominators/preorder.h"
 #include "analyze/fetch_ahead.h"
@@ -164,8 +166,7 @@ static gcd_status add_to(struct search *w, uint32_t node, uint32_t holder, struc
 /* Is FROM in the subtree of TO? */
 static bool is_within(const struct search *w, const struct target *from, const struct target *to)
 {
-    return from->place >= to->place &&
-           from->place - to->place < w->order->objects[to->place].below;
+    return from->place >= to->place && from->place - to->place < w->order->objects[to->place].below;
 }
 
 /* Has only HOLDER been found, or is it the last of several? */
@@ -196,6 +197,8 @@ static gcd_status visit(struct search *w, uint32_t node, struct gcd_error *err)
     size_t fields;
     (void)gcd_graph_node_edges(w->g, node, &fields);
     for (uint64_t i = 0; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++) {
+        if (dominators_is_late(w->d, node) && !dominators_is_late(w->d, to))
+            continue;
         struct gcd_shared_holder model = { type, GCD_SLOT_NONE, node, SIZE_MAX };
         if (holds && i < fields)
             model.slot = gcd_fields_certain(w->of->fields, &w->pass, node, (size_t)i).slot;
@@ -211,7 +214,8 @@ static gcd_status visit_roots(struct search *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
         uint32_t node = live_edges_root(&w->live, i), holder = NOBODY;
-        if (node == GCD_NODE_NONE)
+        if (node == GCD_NODE_NONE || (gcd_group_is_late(live_edges_root_group(&w->live, i)) &&
+                                      !dominators_is_late(w->d, node)))
             continue;
         if (w->live.pseudo_roots == NULL && w->of->roots[i] != 0) {
             struct gcd_shared_holder model = { GCD_TYPE_NONE, GCD_SLOT_NONE, node, i };

@@ -232,7 +232,7 @@ class Roots(ReportTest):
             reached[group] = seen
         rows = {r["group"]: r for r in self.json("net10-wks-ranges", "--by", "root", "--retained")["roots"]}
         self.assertEqual(set(rows), set(reached) | {"weak", "several", "frozen"})
-        order, earlier = ("statics", "locals", "finalizer", "strong_handles", "pinned_handles", "refcounted", "other"), set()
+        order, earlier = ("statics", "strong_handles", "pinned_handles", "other", "locals", "refcounted", "finalizer"), set()
         for group in sorted(reached, key=order.index):
             seen, first = reached[group], reached[group] - earlier
             earlier |= seen

@@ -8,7 +8,7 @@ from cli_support import INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, genh
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks", "net10-wks-ranges", "net10-wks-lossy", "net10-wks-killed")
 
-STACK, FINALIZER, HANDLE = 0, 1, 2
+STACK, FINALIZER, HANDLE, OTHER = 0, 1, 2, 3
 PINNED, WEAK = 1, 2
 
 # name of an object: type, size, references
@@ -31,7 +31,7 @@ SHOP = {
     "lost": ("Shop.Lost", 16, []),
 }
 STATICS = [("cache", "s_cache")]
-ROOTS = [("two", STACK, 0), ("late", FINALIZER, 0), ("dead", HANDLE, WEAK), ("head", HANDLE, WEAK), ("head", HANDLE, 0), ("pin", HANDLE, PINNED)]
+ROOTS = [("two", OTHER, 0), ("late", FINALIZER, 0), ("dead", HANDLE, WEAK), ("head", HANDLE, WEAK), ("head", HANDLE, 0), ("pin", HANDLE, PINNED)]
 DEPENDENTS = [("cache", "extra"), ("dead", "lost")]          # the key of the second is dead
 ALIVE = 24 + 40 + 100 + 200 + 1000 + 32 + 5000 + 48 + 60 + 90 + 26
 
@@ -123,7 +123,7 @@ class Retained(Held):
         self.assertEqual({o: objects[f"{at[o]:#x}"]["retained_bytes"] for o in want}, want)
         self.assertEqual(len(objects), len(want))
         held = {o: objects[f"{at[o]:#x}"]["held_by"] for o in want}
-        self.assertEqual(held, {"cache": "static variable s_cache", "entries": "Shop.Cache", "one": "Shop.Item[]", "two": "thread stack",
+        self.assertEqual(held, {"cache": "static variable s_cache", "entries": "Shop.Cache", "one": "Shop.Item[]", "two": "other root",
                                 "shared": "(several)", "late": "finalizer queue", "buffer": "Shop.Late", "extra": "Shop.Cache",
                                 "text": "Shop.Extra", "head": "strong handle", "middle": "Shop.Node", "tail": "Shop.Node",
                                 "pin": "pinned handle"})
@@ -323,12 +323,12 @@ class Paths(Held):
         def lines(*words):
             return [(r["depth"], r["root"] or r["type"] or r["kind"], r["count"], r["bytes"]) for r in self.rows("shop", *words)]
         self.assertEqual(lines("--type", "Shop.Item"),
-                         [(0, "locals", 1, 200), (1, "Shop.Item", 1, 200),
+                         [(0, "other", 1, 200), (1, "Shop.Item", 1, 200),
                           (0, "statics", 1, 100), (1, "Shop.Cache", 1, 100), (2, "Shop.Item[]", 1, 100), (3, "Shop.Item", 1, 100)])
         self.assertEqual(lines("--type", "Shop.Item", "--to-root"),
-                         [(0, "Shop.Item", 2, 300), (1, "locals", 1, 200),
+                         [(0, "Shop.Item", 2, 300), (1, "other", 1, 200),
                           (1, "Shop.Item[]", 1, 100), (2, "Shop.Cache", 1, 100), (3, "statics", 1, 100)])
-        self.assertEqual(lines("--type", "Shop.Data"), [(0, "locals", 1, 1000), (1, "Shop.Item", 1, 1000), (2, "Shop.Data", 1, 1000)])
+        self.assertEqual(lines("--type", "Shop.Data"), [(0, "other", 1, 1000), (1, "Shop.Item", 1, 1000), (2, "Shop.Data", 1, 1000)])
         self.assertEqual(lines("--type", "Shop.Node"), [(0, "strong_handles", 3, 90), (1, "Shop.Node", 3, 90)])
         self.assertEqual(lines("--type", "Shop.Dead"), [(0, "dead", 2, 144)])
         self.assertEqual(lines("--type", "Shop.Lost"), [(0, "dead", 1, 16)])
@@ -400,12 +400,12 @@ class Paths(Held):
             for r in rows:
                 paths.setdefault(r["path"], []).append(r["root"] or r["address"] or r["kind"])
             return [[next((n for n, a in at.items() if f"{a:#x}" == x), x) for x in p] for p in paths.values()]
-        self.assertEqual(ways("shared"), [["locals", "two", "shared"], ["statics", "cache", "entries", "one", "shared"]])
-        self.assertEqual(ways("shared", "--to-root"), [["shared", "two", "locals"], ["shared", "one", "entries", "cache", "statics"]])
-        self.assertEqual(ways("two"), [["locals", "two"], ["statics", "cache", "entries", "two"]])       # not through itself
+        self.assertEqual(ways("shared"), [["other", "two", "shared"], ["statics", "cache", "entries", "one", "shared"]])
+        self.assertEqual(ways("shared", "--to-root"), [["shared", "two", "other"], ["shared", "one", "entries", "cache", "statics"]])
+        self.assertEqual(ways("two"), [["other", "two"], ["statics", "cache", "entries", "two"]])       # not through itself
         self.assertEqual(ways("head"), [["strong_handles", "head"]])                                     # not round the circle
         self.assertEqual(ways("text"), [["statics", "cache", "extra", "text"]])
-        self.assertEqual(ways("shared", "--max-paths", "1"), [["locals", "two", "shared"], ["rest"]])
+        self.assertEqual(ways("shared", "--max-paths", "1"), [["other", "two", "shared"], ["rest"]])
         extra = self.rows("shop", "--object", f"{at['extra']:#x}")
         self.assertEqual([r["flags"] for r in extra], [None, None, "dependent"])
         self.assertEqual(self.rows("shop", "--object", str(extra[-1]["node"])), extra)

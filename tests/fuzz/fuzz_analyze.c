@@ -41,7 +41,7 @@ static uint64_t kept(const struct heap *h, const uint8_t *gone, uint64_t *ret_co
 {
     uint8_t still[NODES + 2];
     uint64_t bytes = 0, count = 0;
-    graph_mark(h->graph, h->roots, h->root_count, gone, still);
+    graph_live(h->graph, gone, still);
     for (uint32_t n = 0; n < h->nodes; n++)
         if (h->alive[n] && !still[n]) {
             bytes = plus(bytes, gcd_graph_node_size(h->graph, n));
@@ -86,12 +86,13 @@ static void check_paths(const struct heap *h, const struct gcd_paths *p)
             fuzz_fail("paths come by the order of their roots, then by their length",
                       "they do not");
     }
-    /* one tier, then two: the second call continues from the first */
+    /* one tier, then more: each call continues from the one before */
+    static const enum gcd_root_group limits[] = { GCD_GROUP_LOCALS, GCD_GROUP_REFCOUNTED,
+                                                  GCD_GROUP_FINALIZER };
     uint64_t reached[NODES / 64 + 2] = { 0 };
-    for (int limit = 1; limit < 3; limit++) {
+    for (int limit = 1; limit < 4; limit++) {
         struct gcd_error err = GCD_ERROR_INIT;
-        if (gcd_reached_before(h->graph, limit == 1 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER,
-                               NULL, reached, &err) != GCD_OK)
+        if (gcd_reached_before(h->graph, limits[limit - 1], NULL, reached, &err) != GCD_OK)
             fuzz_fail("what some roots reach", err.msg);
         for (uint32_t n = 0; n < h->nodes; n++)
             if (((reached[n / 64] >> n % 64 & 1) != 0) != (h->alive[n] != 0 && tier[n] < limit))

@@ -61,7 +61,7 @@ OFFSETS = (0x00, 0x18, 0x40, 0x60, 0x88, 0xA0, 0x100, 0x140, 0x160, 0x180, 0x198
 NOWHERE_OFFSET = 0xDEAD0
 
 KINDS = ("stack", "finalizer", "handle", "other")
-GROUPS = ("statics", "locals", "strong_handles", "pinned_handles", "other", "refcounted", "finalizer", "weak")
+GROUPS = ("statics", "strong_handles", "pinned_handles", "other", "locals", "refcounted", "finalizer", "weak")
 
 
 def group(kind, flags):

@@ -42,12 +42,17 @@ int graph_root_rank(const struct gcd_graph *g, size_t root)
 {
     const struct gcd_root *r = &gcd_graph_summary(g)->roots[root];
     if (r->kind == GCD_ROOT_STATIC || r->kind == GCD_ROOT_STACK)
-        return r->kind == GCD_ROOT_STATIC ? 0 : 1;
+        return r->kind == GCD_ROOT_STATIC ? 0 : 4;
     if (r->kind == GCD_ROOT_COM || (r->flags & GCD_ROOT_REFCOUNTED) != 0)
         return 5;
     if (r->kind == GCD_ROOT_HANDLE)
-        return (r->flags & GCD_ROOT_PINNED) != 0 ? 3 : 2;
-    return r->kind == GCD_ROOT_FINALIZER ? 6 : 4;
+        return (r->flags & GCD_ROOT_PINNED) != 0 ? 2 : 1;
+    return r->kind == GCD_ROOT_FINALIZER ? 6 : 3;
+}
+
+static bool is_strong(const struct gcd_graph *g, size_t root)
+{
+    return (gcd_graph_summary(g)->roots[root].flags & GCD_ROOT_WEAK) == 0;
 }
 
 size_t graph_root_of(const struct gcd_graph *g, uint32_t node)
@@ -55,7 +60,7 @@ size_t graph_root_of(const struct gcd_graph *g, uint32_t node)
     const struct gcd_summary *summary = gcd_graph_summary(g);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < summary->root_count; i++)
-        if (summary->roots[i].node == node && (summary->roots[i].flags & GCD_ROOT_WEAK) == 0 &&
+        if (summary->roots[i].node == node && is_strong(g, i) && !graph_root_is_covered(g, i) &&
             (best == SIZE_MAX || graph_root_rank(g, i) < graph_root_rank(g, best)))
             best = i;
     return best;
@@ -64,7 +69,73 @@ size_t graph_root_of(const struct gcd_graph *g, uint32_t node)
 int graph_root_tier(const struct gcd_graph *g, size_t root)
 {
     int rank = root != SIZE_MAX ? graph_root_rank(g, root) : 0;
-    return rank < 5 ? 0 : rank - 4;
+    return rank < 4 ? 0 : rank - 3;
+}
+
+/* The nodes of strong roots, those that are covered too, whose tier is from LEAST to MOST. */
+static uint32_t *roots_of(const struct gcd_graph *g, int least, int most, size_t *ret_n)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    uint32_t *roots = malloc((summary->root_count + 1) * sizeof *roots);
+    *ret_n = 0;
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (is_strong(g, i) && graph_root_tier(g, i) >= least && graph_root_tier(g, i) <= most)
+            roots[(*ret_n)++] = summary->roots[i].node;
+    return roots;
+}
+
+/* One local variable after the other follows what none has followed before. */
+bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
+{
+    uint32_t nodes = gcd_graph_node_count(g), wanted = gcd_graph_summary(g)->roots[root].node;
+    uint8_t *followed = malloc(nodes + 1), *now = malloc(nodes + 1);
+    bool *is_local = calloc(nodes + 1, sizeof *is_local), covered = false;
+    size_t early_count, local_count;
+    uint32_t *early = roots_of(g, 0, 0, &early_count), *locals = roots_of(g, 1, 1, &local_count);
+    graph_mark(g, early, early_count, NULL, followed);
+    for (size_t i = 0; i < local_count; i++)
+        is_local[locals[i]] = followed[locals[i]] == 0;
+    bool asked = graph_root_tier(g, root) == 1 && is_local[wanted];
+    for (uint32_t node = 0; node < nodes && asked && !covered; node++) {
+        if (!is_local[node])
+            continue;
+        covered = node == wanted && followed[node];
+        if (followed[node])
+            continue;
+        graph_mark(g, &node, 1, followed, now);
+        for (uint32_t by = 0; by < nodes; by++)
+            covered |= now[by] && node != wanted && graph_leads(g, by, wanted);
+        for (uint32_t by = 0; by < nodes; by++)
+            followed[by] |= now[by];
+    }
+    free(early);
+    free(locals);
+    free(followed);
+    free(now);
+    free(is_local);
+    return covered;
+}
+
+void graph_live(const struct gcd_graph *g, const uint8_t *without, uint8_t *seen)
+{
+    uint32_t nodes = gcd_graph_node_count(g);
+    uint8_t *early = malloc(nodes + 1), *late = malloc(nodes + 1);
+    size_t early_count, n, late_count = 0;
+    uint32_t *from = roots_of(g, 0, 0, &early_count), *roots = graph_roots(g, &n);
+    uint32_t *others = malloc((n + 1) * sizeof *others);
+    graph_mark(g, from, early_count, NULL, early);
+    for (size_t i = 0; i < n; i++)
+        if (!early[roots[i]])
+            others[late_count++] = roots[i];
+    graph_mark(g, others, late_count, without, late);
+    graph_mark(g, from, early_count, without, seen);
+    for (uint32_t node = 0; node < nodes; node++)
+        seen[node] = early[node] ? seen[node] : late[node];
+    free(early);
+    free(late);
+    free(from);
+    free(roots);
+    free(others);
 }
 
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
@@ -75,7 +146,7 @@ uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
     uint8_t *seen = calloc(nodes + 1, 1);
     size_t n = 0;
     for (size_t i = 0; i < summary->root_count; i++)
-        if ((summary->roots[i].flags & GCD_ROOT_WEAK) == 0)
+        if (is_strong(g, i) && !graph_root_is_covered(g, i))
             roots[n++] = summary->roots[i].node;
     if (n == 0) {
         for (uint32_t node = 0; node < nodes; node++) {

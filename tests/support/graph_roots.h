@@ -10,7 +10,7 @@
 #include <gcdumpc/graph.h>
 
 /* The nodes held by strong roots, in their order, possibly repeated; without any, the pseudo-roots.
- * free() it. */
+ * Without local variables that others cover.  free() it. */
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n);
 
 /* A second implementation of the order of roots: the rank of strong root ROOT, and the first strong
@@ -21,6 +21,13 @@ size_t graph_root_of(const struct gcd_graph *g, uint32_t node);
 /* Roots of a higher tier count only for objects that lower tiers do not reach.  ROOT SIZE_MAX: 0.
  */
 int graph_root_tier(const struct gcd_graph *g, size_t root);
+
+/* Is strong root ROOT a local variable to whose object another one leads? */
+bool graph_root_is_covered(const struct gcd_graph *g, size_t root);
+
+/* Marks in SEEN[nodes] what lives without the nodes marked in WITHOUT (NULL = none): what lower
+ * tiers reach, with them, counts only if these reach it. */
+void graph_live(const struct gcd_graph *g, const uint8_t *without, uint8_t *seen);
 
 /* Is there a reference or a dependent handle from FROM to TO? */
 bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to);

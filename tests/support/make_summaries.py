@@ -10,7 +10,7 @@ START_MS = 1793491200000                 # 2026-11-01
 OWN = ("Order", "Customer", "Basket", "Price", "Session", "Report")
 SYSTEM = ("System.String", "System.Byte[]", "System.Object[]", "System.Int32[]", "System.Collections.Generic.List<System.Object>")
 GENERATIONS = ("gen0", "gen1", "gen2", "loh", "poh")
-ROOTS = ("statics", "locals", "strong_handles", "pinned_handles", "other", "refcounted", "finalizer", "weak")
+ROOTS = ("statics", "strong_handles", "pinned_handles", "other", "locals", "refcounted", "finalizer", "weak")
 
 
 def one_type(name, count, size, own):

@@ -307,9 +307,9 @@ static const char *check_frozen(const struct snapshot *s, const struct gcd_graph
 static const char *check_roots(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    static const char *const names[GCD_GROUPS] = { "[static variables]", "[local variables]",
-                                                   "[strong handles]",   "[pinned handles]",
-                                                   "[other roots]",      "[ref-counted handles]",
+    static const char *const names[GCD_GROUPS] = { "[static variables]", "[strong handles]",
+                                                   "[pinned handles]",   "[other roots]",
+                                                   "[local variables]",  "[ref-counted handles]",
                                                    "[finalizer queue]",  "[weak handles]" };
     uint64_t at = 1 + (first - 2), group = 2;
     if (s->strings[0].n != 0 || strcmp(string_of(s, s->nodes[8]), "(GC roots)") != 0 ||

@@ -39,7 +39,7 @@ static void know(struct known *k, uint64_t seed)
     graph_mark(k->g, k->roots, k->root_count, NULL, k->alive);
     for (uint32_t u = 0; u < k->n; u++) {
         without[u] = 1;
-        graph_mark(k->g, k->roots, k->root_count, without, seen);
+        graph_live(k->g, without, seen);
         without[u] = 0;
         for (uint32_t v = 0; v < k->n; v++)
             k->dominates[(size_t)u * k->n + v] = u != v && k->alive[v] && !seen[v];
@@ -112,7 +112,7 @@ static void expect_content(const struct known *k, const uint8_t *types)
     uint64_t objects = 0;
     for (uint32_t i = 0; i < k->n; i++)
         without[i] = types[gcd_graph_node_type(k->g, i)];
-    graph_mark(k->g, k->roots, k->root_count, without, seen);
+    graph_live(k->g, without, seen);
     for (uint32_t i = 0; i < k->n; i++) {
         struct gcd_content *to = &want[gcd_graph_node_type(k->g, i)];
         if (!k->alive[i] || seen[i])

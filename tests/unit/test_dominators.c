@@ -29,6 +29,7 @@ struct small {
     uint32_t nodes;
     struct pair edges[16];     /* see pairs() */
     uint32_t roots[8];         /* node + 1; up to 0 */
+    uint32_t locals[4];        /* the same, of local variables */
     struct pair dependents[8]; /* from key to value */
     uint32_t weak;             /* node + 1, 0 = none */
     uint32_t parents[10];
@@ -74,10 +75,12 @@ static size_t pairs(const struct pair *p, size_t max)
 
 static struct gcd_graph *small_graph(const struct small *s)
 {
-    struct gcd_root roots[9] = { { .name = "" } };
+    struct gcd_root roots[12] = { { .name = "" } };
     size_t n = 0;
     for (; s->roots[n] != 0; n++)
-        roots[n] = (struct gcd_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_STACK };
+        roots[n] = (struct gcd_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_HANDLE };
+    for (size_t i = 0; s->locals[i] != 0; i++)
+        roots[n++] = (struct gcd_root){ .node = s->locals[i] - 1, .kind = GCD_ROOT_STACK };
     if (s->weak != 0)
         roots[n++] = (struct gcd_root){ .node = s->weak - 1,
                                         .kind = GCD_ROOT_HANDLE,
@@ -166,6 +169,30 @@ static const struct small known[] = {
       .roots = { 1 },
       .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } },
       .parents = { ROOT, 0, 0, 0 } },
+    /* local variables do not count for what others reach, leaf or not, nor do those that others
+       lead to */
+    { .nodes = 4,
+      .edges = { { 0, 1 }, { 1, 2 }, { 2, 3 } },
+      .roots = { 1 },
+      .locals = { 2, 4 },
+      .parents = { ROOT, 0, 1, 2 } },
+    { .nodes = 5,
+      .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 4, 1 }, { 4, 2 } },
+      .roots = { 1 },
+      .locals = { 5 },
+      .parents = { ROOT, 0, 0, 1, ROOT } },
+    { .nodes = 4,
+      .edges = { { 2, 1 }, { 1, 0 }, { 2, 3 } },
+      .locals = { 1, 2, 3 },
+      .parents = { 1, 2, ROOT, 2 } },
+    { .nodes = 3,
+      .edges = { { 0, 1 }, { 1, 0 }, { 1, 2 } },
+      .locals = { 1, 2, 2 },
+      .parents = { ROOT, 0, 1 } },
+    { .nodes = 3,
+      .edges = { { 0, 2 }, { 1, 2 } },
+      .locals = { 1, 2 },
+      .parents = { ROOT, ROOT, ROOT } },
     /* the dominator is neither the parent nor the semidominator: 0 -> 1 -> 2 -> 3 -> 4, 0 -> 2, 1
        -> 4 */
     { .nodes = 5,
@@ -318,7 +345,7 @@ static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
     for (uint32_t i = 0; i < n; i++) {
         uint64_t gone = 0;
         without[i] = 1;
-        graph_mark(g, roots, root_count, without, seen);
+        graph_live(g, without, seen);
         without[i] = 0;
         for (uint32_t k = 0; k < n; k++) {
             if (!alive[k] || seen[k])

@@ -140,7 +140,7 @@ static struct ways ways_to(const struct heap *h, uint32_t above, uint32_t to)
         for (size_t i = 0; i < s->root_count; i++) {
             bool seen[NODES_MAX] = { false };
             reach(h->graph, s->roots[i].node, GCD_NODE_NONE, seen);
-            if (!seen[to] || s->roots[i].kind == GCD_ROOT_FINALIZER)
+            if (!seen[to] || s->roots[i].kind != GCD_ROOT_STATIC) /* the others are late */
                 continue;
             if (h->roots[i] != 0)
                 add_way(&w, (uint32_t)i);

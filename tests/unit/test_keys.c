@@ -110,7 +110,7 @@ static struct heap heap_with(char (*keys)[TEXT_BYTES], size_t count)
                               .label = "",
                               .node = node,
                               .type = ITEM,
-                              .kind = GCD_ROOT_STACK };
+                              .kind = GCD_ROOT_HANDLE };
         if (i == 0 || (i - 1) % 5 == 4)
             assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
     }

@@ -643,7 +643,7 @@ static void it_can_be_canceled(void **state)
 }
 
 /* The dominator tree for profiles: objects held by the finalizer queue and also by a static
- * variable are held by several roots. */
+ * variable are held by that, and by several roots if it is another late one. */
 static void late_roots_yield_to_earlier_ones(void **state)
 {
     (void)state;
@@ -660,7 +660,7 @@ static void late_roots_yield_to_earlier_ones(void **state)
         enum gcd_root_group group;
     } tops[] = {
         { GCD_STEP_GROUP, GCD_GROUP_STATICS },
-        { GCD_STEP_SEVERAL_ROOTS, 0 },
+        { GCD_STEP_GROUP, GCD_GROUP_STATICS },
         { GCD_STEP_SEVERAL_ROOTS, 0 },
         { GCD_STEP_GROUP, GCD_GROUP_REFCOUNTED },
     };

@@ -29,7 +29,7 @@ static void random_graphs_agree_with_relaxation(void **state)
         uint32_t *roots = graph_roots(g, &root_count);
         for (uint32_t i = 0; i < n; i++) {
             distance[i] = UINT32_MAX - 1;
-            tier[i] = 3;
+            tier[i] = 4;
         }
         for (size_t i = 0; i < root_count; i++) {
             distance[roots[i]] = 0;
@@ -123,7 +123,7 @@ static void around_objects_of_a_type(void **state)
                        : root == SIZE_MAX                      ? 0
                                                                : graph_root_tier(g, root);
         }
-        for (int tier = 0; tier < 3; tier++)
+        for (int tier = 0; tier < 4; tier++)
             reach_around(g, tiers, tier, type, clean);
         assert_int_equal(gcd_paths_meet(p, g, wanted, NULL, &meet, &err), GCD_OK);
         for (uint32_t i = 0; i < gcd_paths_reachable(around); i++) {

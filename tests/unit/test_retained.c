@@ -155,14 +155,14 @@ static void known_graphs_have_known_sizes(void **state)
 /* ---- brute force ---- */
 
 static void compare_set(const struct gcd_graph *g, const uint8_t *types, const uint8_t *alive,
-                        const uint32_t *roots, size_t root_count, uint64_t bound, bool single)
+                        uint64_t bound, bool single)
 {
     uint32_t n = gcd_graph_node_count(g);
     uint8_t *without = malloc(n + 1), *seen = malloc(n + 1);
     struct gcd_retained_set want = { 0 }, got;
     for (uint32_t i = 0; i < n; i++)
         without[i] = types[gcd_graph_node_type(g, i)];
-    graph_mark(g, roots, root_count, without, seen);
+    graph_live(g, without, seen);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t size = gcd_graph_node_size(g, i);
         want.objects += alive[i] && without[i];
@@ -212,12 +212,12 @@ static void random_graphs_agree_with_brute_force(void **state)
         for (uint32_t t = 0; t < types; t++) {
             compare_bound(g, d, t, bound[t]);
             set[t] = 1;
-            compare_set(g, set, alive, roots, root_count, bound[t], true);
+            compare_set(g, set, alive, bound[t], true);
             set[t] = 0;
         }
         for (uint32_t t = 0; t < types; t++)
             set[t] = run_random(&s) % 2 == 0;
-        compare_set(g, set, alive, roots, root_count, 0, false);
+        compare_set(g, set, alive, 0, false);
         free(bound);
         free(set);
         free(alive);

@@ -158,10 +158,18 @@ static bool is_below(const struct heap *h, uint32_t node, uint32_t top)
     return node == top;
 }
 
+/* Only local variables lead to NODE. */
+static bool is_late(const struct heap *h, uint32_t node)
+{
+    size_t root = gcd_paths_root(h->paths, node);
+    return root != SIZE_MAX && gcd_graph_summary(h->graph)->roots[root].kind == GCD_ROOT_STACK;
+}
+
 static void add_from(const struct heap *h, uint32_t from, uint32_t to, struct key own,
                      struct keys *k)
 {
-    if (gcd_dominators_parent(h->dominators, from) == GCD_NODE_NONE || is_below(h, from, to))
+    if (gcd_dominators_parent(h->dominators, from) == GCD_NODE_NONE || is_below(h, from, to) ||
+        (is_late(h, from) && !is_late(h, to)))
         return;
     bool holds = h->types[gcd_graph_node_type(h->graph, from)] != 0 || find_via(h, from, &own);
     if (holds && own.type != gcd_graph_node_type(h->graph, to))

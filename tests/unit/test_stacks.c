@@ -292,6 +292,18 @@ static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t n
     return ret;
 }
 
+/* The first root of NODE by rank, a covered one, too: other local variables lead there. */
+static size_t first_root(const struct gcd_graph *g, uint32_t node)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < s->root_count; i++)
+        if (s->roots[i].node == node && (s->roots[i].flags & GCD_ROOT_WEAK) == 0 &&
+            (best == SIZE_MAX || graph_root_rank(g, i) < graph_root_rank(g, best)))
+            best = i;
+    return best;
+}
+
 struct slowly {
     const struct gcd_graph *g;
     const struct gcd_write_options *o;
@@ -329,9 +341,9 @@ static void slow_stack(const struct slowly *s, uint32_t node, char *text, size_t
     const struct gcd_dominators *d = s->d;
     const struct gcd_paths *p = s->p;
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    static const char *const groups[] = { "[static variables]", "[thread stacks]",
-                                          "[strong handles]",   "[pinned handles]",
-                                          "[other roots]",      "[ref-counted handles]",
+    static const char *const groups[] = { "[static variables]", "[strong handles]",
+                                          "[pinned handles]",   "[other roots]",
+                                          "[thread stacks]",    "[ref-counted handles]",
                                           "[finalizer queue]" };
     uint32_t path[512];
     size_t n = 0, root;
@@ -342,7 +354,7 @@ static void slow_stack(const struct slowly *s, uint32_t node, char *text, size_t
         path[n++] = up;
     }
     text[0] = '\0';
-    root = graph_root_of(g, path[n - 1]);
+    root = first_root(g, path[n - 1]);
     if (root == SIZE_MAX || (d != NULL && is_left_to_others(g, root, path[n - 1])))
         root = summary->root_count;
     bool no_roots = d != NULL ? gcd_dominators_pseudo_roots(d) > 0 : gcd_paths_pseudo_roots(p) > 0;

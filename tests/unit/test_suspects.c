@@ -363,7 +363,7 @@ static void objects_of_one_type_in_two_containers(void **state)
         if (i < 25)
             edge(p, by_name, order);
         else
-            root(p, order, GCD_ROOT_STACK, 0, "");
+            root(p, order, GCD_ROOT_HANDLE, 0, "");
     }
     static_root(p, by_id, "s_by_id");
     static_root(p, by_name, "s_by_name");
@@ -426,13 +426,11 @@ static void what_waits_and_is_in_use(void **state)
             forget(a);
             continue;
         }
-        const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_TYPE, "Session");
-        assert_int_equal(s->objects, 30);
-        assert_int_equal(s->alike, 30);
-        assert_int_equal(s->path_count, 4);
-        assert_string_equal(gcd_graph_summary(a.g)->roots[s->root].name, "s_app");
-        assert_non_null(strstr(s->sentence, "All of them are in one Session[] of one Cache, among "
-                                            "others. It is held by the static variable s_app."));
+        const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Session[]");
+        assert_int_equal(s->path_count, 3);
+        assert_non_null(strstr(s->sentence,
+                               "is held by one Cache: 30 Session in a Session[]. It is "
+                               "held by the static variable s_app."));
         forget(a);
     }
 }
@@ -455,13 +453,14 @@ static void the_first_of_several_roots(void **state)
     struct answer a = ask(p, 0.5);
     const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_TYPE, "Session");
     assert_int_equal(gcd_suspects_count(a.s), 1);
-    assert_int_equal(gcd_root_group(&gcd_graph_summary(a.g)->roots[s->root]), GCD_GROUP_LOCALS);
-    assert_non_null(strstr(s->sentence, "10 of them are held directly by thread stacks."));
+    assert_int_equal(gcd_root_group(&gcd_graph_summary(a.g)->roots[s->root]),
+                     GCD_GROUP_PINNED_HANDLES);
+    assert_non_null(strstr(s->sentence, "10 of them are held directly by pinned handles."));
     forget(a);
 }
 
-/* A thread works on a list of a store: the store holds it.  Not so if the store is below the list,
- * if only the stack leads to it, or if an object of the program is between stack and list. */
+/* A thread works on a list of a store: the store holds it, be it below another local variable.  Not
+ * so if the store is below the list. */
 static void what_a_stack_refers_to_belongs_to_its_owner(void **state)
 {
     (void)state;
@@ -484,13 +483,14 @@ static void what_a_stack_refers_to_belongs_to_its_owner(void **state)
         struct answer a = ask(p, 0.3);
         const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
         enum gcd_root_group group = gcd_root_group(&gcd_graph_summary(a.g)->roots[s->root]);
-        assert_int_equal(group, i == BELOW_STATIC ? GCD_GROUP_STATICS : GCD_GROUP_LOCALS);
-        assert_int_equal(s->path[0].node, i == BELOW_STATIC ? app : user);
-        if (i == BELOW_STATIC)
+        bool is_static = i == BELOW_STATIC || i == OWNED;
+        assert_int_equal(group, is_static ? GCD_GROUP_STATICS : GCD_GROUP_LOCALS);
+        assert_int_equal(s->path[0].node, i == BELOW_LIST ? user : app);
+        if (i != BELOW_LIST)
             assert_int_equal(s->path[1].node, store);
-        assert_int_equal(s->owner_node, i == BELOW_STATIC ? store
-                                        : i == OWNED      ? user
-                                                          : GCD_NODE_NONE);
+        assert_int_equal(s->owner_node, i == BELOW_LIST ? GCD_NODE_NONE
+                                        : i == OWNED    ? user
+                                                        : store);
         forget(a);
     }
 }
@@ -907,7 +907,8 @@ static void random_graphs(void **state)
             kinds[x->kind]++;
             if (x->kind == GCD_SUSPECT_OBJECT) {
                 assert_int_equal(x->bytes, own_bytes(g, d, s, x));
-                assert_true(x->bytes >= least - least / 5 - 1);
+                assert_true(x->bytes >= least - least / 5 - 1 ||
+                            strstr(x->sentence, ": a list or tree of ") != NULL);
                 assert_int_equal(x->retained_bytes, gcd_dominators_retained(d, x->node));
             }
         }

@@ -117,7 +117,7 @@ static void it_is_not_the_only_way(void **state)
              other = node(p, "System.Object", 24);
     uint32_t far = child(p, other, "System.Object", 24);
     root(p, cache, GCD_ROOT_HANDLE, 0, "");
-    root(p, other, GCD_ROOT_STACK, 0, "");
+    root(p, other, GCD_ROOT_OTHER, 0, "");
     edge(p, far, list);
     fill(p, list, 10, "Shop.Order[]");
     struct answer a = ask(p, 0.5);
@@ -556,9 +556,10 @@ static void put_slots(struct pile *p, uint32_t head, const char *name, uint32_t 
 #define ITS_SLOT     THREAD_LOCAL "+LinkedSlot[Shop.Value]"
     uint32_t last = head;
     for (unsigned i = 0; i < 3; i++) {
-        uint32_t table = node(p, THREAD_LOCAL "+LinkedSlotVolatile[Shop.Value][]", 48),
+        uint32_t variables = node(p, "System.Object[]", 32),
+                 table = child(p, variables, THREAD_LOCAL "+LinkedSlotVolatile[Shop.Value][]", 48),
                  slot = child(p, table, ITS_SLOT, 48);
-        root(p, table, GCD_ROOT_STACK, 0, NULL);
+        root(p, variables, GCD_ROOT_STACK, 0, NULL);
         edge(p, slot, table);
         if (last != GCD_NODE_NONE) {
             edge(p, last, slot);
@@ -575,8 +576,8 @@ static void values_of_threads(void **state)
 {
     (void)state;
 #define BAG "System.Collections.Concurrent.ConcurrentBag`1"
-    static const char *const what[] = { "3 values of threads, 4.3 KiB each",
-                                        "120 Line, 111 bytes each",
+    static const char *const what[] = { "3 values of threads, 4.4 KiB each",
+                                        "120 Line, 112 bytes each",
                                         "3 ThreadLocal`1+LinkedSlot[Value] objects, 4.3 KiB each" };
     for (unsigned i = 0; i < 3; i++) { /* 2: without the ThreadLocal */
         struct pile *p = pile_new();
@@ -731,12 +732,12 @@ static void variables_without_a_name(void **state)
     p = pile_new();
     statics(p, 7, 20000, "System.Object[]");
     a = ask(p, 0.5);
-    assert_non_null(strstr(first(a)->sentence, "It is held by a thread stack through Object[]."));
+    assert_non_null(strstr(first(a)->sentence, "It is held by a strong handle through Object[]."));
     forget(a);
     p = pile_new();
     statics(p, 8, 20000, "System.Array[]");
     a = ask(p, 0.5);
-    assert_non_null(strstr(first(a)->sentence, "It is held by a thread stack through Array[]."));
+    assert_non_null(strstr(first(a)->sentence, "It is held by a strong handle through Array[]."));
     forget(a);
 }
 

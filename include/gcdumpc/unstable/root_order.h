@@ -19,7 +19,7 @@
 /* Does a root of GROUP count only for what no earlier group reaches?  Weak roots never count. */
 static inline bool gcd_group_is_late(enum gcd_root_group group)
 {
-    return group >= GCD_GROUP_REFCOUNTED;
+    return group >= GCD_GROUP_LOCALS;
 }
 
 /*

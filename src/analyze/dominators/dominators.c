@@ -24,10 +24,16 @@ struct leaves {
     size_t count;
 };
 
-/* Threads may add referrers in any order: their nearest common ancestor is the same. */
+/* Threads may add referrers in any order: their nearest common ancestor is the same.  Those that
+ * only roots of late groups reach come last, and do not count for a leaf that has others. */
 static void place_leaf(struct domtree *t, uint32_t leaf, uint32_t from)
 {
     uint32_t old = __atomic_load_n(&t->number[leaf], __ATOMIC_RELAXED), parent;
+    if (from > t->early) {
+        if (old != GCD_NODE_NONE && old <= t->early)
+            return;
+        (void)__atomic_fetch_or(&t->late[leaf / 64], UINT64_C(1) << leaf % 64, __ATOMIC_RELAXED);
+    }
     do
         parent = old == GCD_NODE_NONE ? from : old == 0 ? 0 : domtree_common(t->entries, old, from);
     while (parent != old && !__atomic_compare_exchange_n(&t->number[leaf], &old, parent, true,
@@ -56,15 +62,22 @@ static void place_later(struct domtree *t, struct leaves *l, uint32_t to, uint32
         place_waiting(t, l);
 }
 
+struct placing {
+    struct domtree *t;
+    bool late;
+};
+
 static void place_part(void *ctx, uint32_t part)
 {
-    struct domtree *t = ctx;
+    const struct placing *p = ctx;
+    struct domtree *t = p->t;
     struct leaves leaves = { .count = 0 };
     uint32_t node, end;
     if (!domtree_part(t, t->node_count, part, &node, &end))
         return;
     for (; node < end; node++) {
-        if (!inner_is(&t->inner, node) || t->number[node] == GCD_NODE_NONE)
+        if (!inner_is(&t->inner, node) || t->number[node] == GCD_NODE_NONE ||
+            (t->number[node] > t->early) != p->late)
             continue;
         size_t n;
         const uint32_t *edges = live_edges_of(&t->live, node, &n);
@@ -77,15 +90,27 @@ static void place_part(void *ctx, uint32_t part)
     place_waiting(t, &leaves);
 }
 
+static gcd_status place_leaves_of(struct domtree *t, bool late, struct gcd_error *err)
+{
+    struct placing p = { t, late };
+    for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
+        uint32_t node = live_edges_root(&t->live, i);
+        if (node != GCD_NODE_NONE && !inner_is(&t->inner, node) && domtree_is_late(t, i) == late &&
+            t->number[node] == GCD_NODE_NONE) {
+            t->number[node] = 0;
+            t->late[node / 64] |= (uint64_t)late << node % 64;
+        }
+    }
+    if (late && t->early == t->reached)
+        return GCD_OK;
+    return domtree_loop(t, t->node_count, place_part, &p, 3 * (uint64_t)t->node_count, err);
+}
+
 /* Gives each leaf the number of its parent in the dominator tree. */
 static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 {
-    for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
-        uint32_t node = live_edges_root(&t->live, i);
-        if (node != GCD_NODE_NONE && !inner_is(&t->inner, node))
-            t->number[node] = 0;
-    }
-    return domtree_loop(t, t->node_count, place_part, t, 3 * (uint64_t)t->node_count, err);
+    GCD_TRY(place_leaves_of(t, false, err));
+    return place_leaves_of(t, true, err);
 }
 
 /* ---- the result by node ---- */
@@ -245,7 +270,9 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     t->number = d->parent = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->parent);
     t->order = d->order =
         gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->order);
-    if (d->parent == NULL || d->order == NULL)
+    t->late = d->late =
+        gcd_mem_new_array(&d->alloc, ((size_t)d->node_count + 63) / 64, sizeof *d->late);
+    if (d->parent == NULL || d->order == NULL || d->late == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(domtree_build(t, g, err));
     d->pseudo_roots = (uint32_t)t->live.pseudo_root_count;
@@ -289,6 +316,7 @@ void gcd_dominators_free(struct gcd_dominators *d)
     gcd_mem_free(&a, d->parent, d->node_count * sizeof *d->parent);
     gcd_mem_free(&a, d->order, n * sizeof *d->order);
     gcd_mem_free(&a, d->above, n * sizeof *d->above);
+    gcd_mem_free(&a, d->late, ((size_t)d->node_count + 63) / 64 * sizeof *d->late);
     gcd_mem_free(&a, d->retained_low, d->node_count * sizeof *d->retained_low);
     gcd_mem_free(&a, d->retained_high, d->node_count * sizeof *d->retained_high);
     gcd_mem_free(&a, d->retained_top, d->node_count * sizeof *d->retained_top);

@@ -23,7 +23,15 @@ struct gcd_dominators {
     uint32_t *retained_low;
     uint16_t *retained_high, *retained_top;
     uint64_t all; /* retained by the root, in bytes */
+    /* one bit per node: only roots of late groups reach it (root_order.h); their references to
+     * others do not count in the tree */
+    uint64_t *late;
 };
+
+static inline bool dominators_is_late(const struct gcd_dominators *d, uint32_t node)
+{
+    return (d->late[node / 64] >> node % 64 & 1) != 0;
+}
 
 static inline uint64_t dominators_retained(const struct gcd_dominators *d, uint32_t node)
 {

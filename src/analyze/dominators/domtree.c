@@ -81,14 +81,37 @@ static uint32_t inner_root(const struct domtree *t, size_t i)
     return node != GCD_NODE_NONE ? inner_of(&t->inner, node) : 0;
 }
 
-static gcd_status search(struct domtree *t, struct gcd_error *err)
+static gcd_status search_roots(struct domtree *t, bool late, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
         uint32_t inner = inner_root(t, i);
-        if (inner != 0 && t->inner.nodes[inner].number == 0)
+        if (inner != 0 && t->inner.nodes[inner].number == 0 && domtree_is_late(t, i) == late)
             GCD_TRY(search_from(t, inner, err));
     }
     return GCD_OK;
+}
+
+/* Whoever leads to the object of another local variable comes first, and alone. */
+static bool cover_roots(struct domtree *t)
+{
+    size_t words = ((size_t)t->node_count + 63) / 64;
+    uint64_t *reached = gcd_mem_new_array(&t->alloc, words, sizeof *reached);
+    uint32_t inner = 0;
+    for (uint32_t node = 0; node < t->node_count && reached != NULL; node++)
+        if (inner_is(&t->inner, node) && t->inner.nodes[++inner].number != 0)
+            bits_set(reached, node);
+    bool ok = reached != NULL && live_edges_cover(&t->live, reached);
+    gcd_mem_free(&t->alloc, reached, words * sizeof *reached);
+    return ok;
+}
+
+static gcd_status search(struct domtree *t, struct gcd_error *err)
+{
+    GCD_TRY(search_roots(t, false, err));
+    t->early = t->reached;
+    if (!cover_roots(t))
+        return gcd_fail_nomem(err, "finding dominators");
+    return search_roots(t, true, err);
 }
 
 /* ---- loops on several threads ---- */
@@ -152,9 +175,15 @@ static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
     }
 }
 
+/* Is FROM reached only by roots of late groups, and V not? */
+static inline bool is_idle(const struct domtree *t, uint32_t from, uint32_t v)
+{
+    return v <= t->early && from > t->early;
+}
+
 static void count_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
 {
-    if (from <= v || v == 0)
+    if (from <= v || v == 0 || is_idle(l->t, from, v))
         return;
     l->edges[part]++;
     l->too_many[part] |=
@@ -208,7 +237,7 @@ static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
     struct domtree *t = l->t;
     struct domtree_list *list = &t->entries[v].list;
     if (from > v) {
-        if (v != 0)
+        if (v != 0 && !is_idle(t, from, v))
             t->lists[t->block[v >> INNER_BLOCK_SHIFT] +
                      __atomic_fetch_add(&list->end, 1, __ATOMIC_RELAXED)] = from;
         return;
@@ -233,8 +262,11 @@ static gcd_status make_lists(struct domtree *t, struct gcd_error *err)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(place_lists(t, err));
     GCD_TRY(domtree_loop(t, t->inner.count, fill_part, &l, 2 * (uint64_t)t->node_count, err));
-    for (size_t i = 0; i < live_edges_root_count(&t->live); i++)
-        t->entries[t->inner.nodes[inner_root(t, i)].number].list.semi = 0;
+    for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
+        uint32_t v = t->inner.nodes[inner_root(t, i)].number;
+        if (v > t->early || !domtree_is_late(t, i))
+            t->entries[v].list.semi = 0;
+    }
     return GCD_OK;
 }
 
@@ -248,6 +280,8 @@ static void number_nodes(void *ctx, uint32_t part)
     for (uint32_t i = inner_before(&t->inner, node); node < end; node++) {
         uint32_t v = inner_is(&t->inner, node) ? t->inner.numbers[++i] : 0;
         t->number[node] = v != 0 ? v : GCD_NODE_NONE;
+        if (v > t->early)
+            bits_set(t->late, node);
         if (v != 0)
             t->order[v] = node;
     }

@@ -7,8 +7,9 @@
  * any shape and almost linear for heaps.  README.md compares algorithms.
  *
  * All steps use preorder numbers of a depth-first search: 0 is the artificial root, 1 ... reached
- * are the reachable inner nodes.  Only edges from higher numbers need the forest, so the lists hold
- * no others.  Phases share arrays (a union where the shapes differ):
+ * are the reachable inner nodes, first those that roots of early groups reach (root_order.h).
+ * References from the others to these do not count.  Only edges from higher numbers need the
+ * forest, so the lists hold no others.  Phases share arrays (a union where the shapes differ):
  *
  *                 above                           number (by node)                        order
  *     search ...  parent in the depth-first tree
@@ -21,6 +22,7 @@
 #define GCD_ANALYZE_DOMTREE_H
 
 #include <gcdumpc/dominators.h>
+#include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "analyze/dominators/inner_nodes.h"
@@ -70,7 +72,9 @@ struct domtree {
     struct live_edges live;
     struct inner_nodes inner;
     uint32_t reached;         /* number of inner nodes reached */
+    uint32_t early;           /* those that roots of early groups reach: numbers 1 ... early */
     uint32_t *number, *order; /* the caller's: [node_count], [node_count + 1] */
+    uint64_t *late;           /* the caller's: one bit per node, for leaves and number_nodes */
     size_t room;              /* length of the three arrays below: inner.count + 1 */
     uint32_t *above;
     union domtree_entry *entries;
@@ -102,6 +106,12 @@ GCD_MUST_CHECK gcd_status domtree_loop(const struct domtree *t, uint32_t count, 
                                        void *ctx, uint64_t steps, struct gcd_error *err);
 bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first,
                   uint32_t *ret_end);
+
+/* Does root I count only for what no root of an early group reaches? */
+static inline bool domtree_is_late(const struct domtree *t, size_t i)
+{
+    return gcd_group_is_late(live_edges_root_group(&t->live, i));
+}
 
 /* The first of V and its ancestors whose number is at most LIMIT. */
 static inline uint32_t domtree_climb(const union domtree_entry *tree, uint32_t v, uint32_t limit)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 static bool init_keys(struct live_edges *f)
@@ -199,7 +200,8 @@ void live_edges_done(struct live_edges *f)
     gcd_mem_free(&f->alloc, f->is_key, f->words * sizeof *f->is_key);
     gcd_mem_free(&f->alloc, f->pseudo_roots, f->pseudo_root_room * sizeof *f->pseudo_roots);
     gcd_mem_free(&f->alloc, f->is_table, f->table_words * sizeof *f->is_table);
-    f->is_key = f->is_table = NULL;
+    gcd_mem_free(&f->alloc, f->covered, f->covered_words * sizeof *f->covered);
+    f->is_key = f->is_table = f->covered = NULL;
     f->pseudo_roots = NULL;
 }
 
@@ -214,4 +216,114 @@ size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node)
             high = mid;
     }
     return low;
+}
+
+/* ---- covered roots ---- */
+
+/* A local variable whose object no root of an early group leads to. */
+struct local {
+    uint64_t node; /* the first: gcd_sort_by_u64 */
+    uint64_t root;
+};
+
+struct cover {
+    struct live_edges *f;
+    uint64_t *seen, *is_local; /* one bit per node */
+    struct local *locals;      /* [count] by node */
+    size_t count;
+    uint32_t *stack;
+    size_t depth, room;
+};
+
+static size_t take_locals(struct cover *c, const uint64_t *reached)
+{
+    const struct gcd_summary *s = gcd_graph_summary(c->f->g);
+    size_t n = 0;
+    for (size_t i = 0; i < s->root_count; i++) {
+        const struct gcd_root *r = &s->roots[i];
+        if (gcd_root_group(r) != GCD_GROUP_LOCALS || r->node == GCD_NODE_NONE ||
+            bits_get(reached, r->node))
+            continue;
+        if (c->locals != NULL)
+            c->locals[n] = (struct local){ r->node, i };
+        n++;
+    }
+    return n;
+}
+
+static void cover(struct cover *c, uint32_t node)
+{
+    size_t i = gcd_count_up_to(c->locals, c->count, sizeof *c->locals, node);
+    for (; i > 0 && c->locals[i - 1].node == node; i--)
+        c->f->covered[c->locals[i - 1].root / 64] |= UINT64_C(1) << c->locals[i - 1].root % 64;
+}
+
+static bool push(struct cover *c, uint32_t node)
+{
+    bits_set(c->seen, node);
+    if (!gcd_vec_reserve(&c->f->alloc, &c->stack, &c->room, c->depth + 1, sizeof *c->stack,
+                         SIZE_MAX))
+        return false;
+    c->stack[c->depth++] = node;
+    return true;
+}
+
+/* What SOURCE leads to does not include it, so no cycle loses its last root. */
+static bool cover_from(struct cover *c, uint32_t source)
+{
+    if (!push(c, source))
+        return false;
+    while (c->depth > 0) {
+        uint32_t node = c->stack[--c->depth], to;
+        for (uint64_t i = 0; (to = live_edges_at(c->f, node, i)) != GCD_NODE_NONE; i++) {
+            if (to != source && bits_get(c->is_local, to))
+                cover(c, to);
+            if (!bits_get(c->seen, to) && !push(c, to))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool cover_all(struct cover *c, const uint64_t *reached, size_t words)
+{
+    memcpy(c->seen, reached, words * sizeof *reached);
+    (void)take_locals(c, reached);
+    if (!gcd_sort_by_u64(&c->f->alloc, c->locals, c->count, sizeof *c->locals))
+        return false;
+    for (size_t i = 0; i < c->count; i++)
+        bits_set(c->is_local, (uint32_t)c->locals[i].node);
+    for (size_t i = 0; i < c->count; i++) {
+        uint32_t node = (uint32_t)c->locals[i].node;
+        if (i > 0 && c->locals[i - 1].node == node) /* on two stacks */
+            continue;
+        if (bits_get(c->seen, node))
+            cover(c, node);
+        else if (!cover_from(c, node))
+            return false;
+    }
+    return true;
+}
+
+bool live_edges_cover(struct live_edges *f, const uint64_t *reached)
+{
+    struct cover c = { .f = f };
+    size_t words = ((size_t)gcd_graph_node_count(f->g) + 63) / 64;
+    if (f->pseudo_roots != NULL || f->covered != NULL)
+        return true;
+    c.count = take_locals(&c, reached);
+    if (c.count < 2)
+        return true;
+    f->covered_words = (gcd_graph_summary(f->g)->root_count + 63) / 64;
+    f->covered = gcd_mem_new_array(&f->alloc, f->covered_words, sizeof *f->covered);
+    c.locals = gcd_mem_new_array(&f->alloc, c.count, sizeof *c.locals);
+    c.seen = gcd_mem_new_uncleared(&f->alloc, words, sizeof *c.seen);
+    c.is_local = gcd_mem_new_array(&f->alloc, words, sizeof *c.is_local);
+    bool ok = f->covered != NULL && c.locals != NULL && c.seen != NULL && c.is_local != NULL &&
+              cover_all(&c, reached, words);
+    gcd_mem_free(&f->alloc, c.locals, c.count * sizeof *c.locals);
+    gcd_mem_free(&f->alloc, c.seen, words * sizeof *c.seen);
+    gcd_mem_free(&f->alloc, c.is_local, words * sizeof *c.is_local);
+    gcd_mem_free(&f->alloc, c.stack, c.room * sizeof *c.stack);
+    return ok;
 }

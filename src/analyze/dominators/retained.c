@@ -56,11 +56,11 @@ static void add_content(struct gcd_content *to, uint64_t size)
 
 /* First follows everything but the objects of the types.  What these then add, themselves included,
  * is what they retain. */
-static gcd_status walk(struct walk *w, struct gcd_error *err)
+static gcd_status walk_group(struct walk *w, bool late, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
         uint32_t node = live_edges_root(&w->live, i);
-        if (node != GCD_NODE_NONE)
+        if (node != GCD_NODE_NONE && gcd_group_is_late(live_edges_root_group(&w->live, i)) == late)
             reach(w, node);
     }
     while (w->depth > 0)
@@ -78,6 +78,15 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
         GCD_TRY(follow(w, node, err));
     }
     return GCD_OK;
+}
+
+/* Late roots do not count for what others reach, though it be through objects of the types. */
+static gcd_status walk(struct walk *w, struct gcd_error *err)
+{
+    GCD_TRY(walk_group(w, false, err));
+    if (!live_edges_cover(&w->live, w->seen))
+        return gcd_fail_nomem(err, "finding what types retain");
+    return walk_group(w, true, err);
 }
 
 gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types,

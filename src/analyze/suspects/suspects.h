@@ -122,7 +122,6 @@ struct suspect {
      * pub.own[0] directly; GCD_TYPE_NONE = not looked for, or none */
     uint32_t below;
     bool below_listens;  /* most of these objects have a method that a delegate holds */
-    uint32_t behind;     /* refers to what begins its path, instead of a stack; GCD_NODE_NONE */
     uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
     /* OBJECT, a queue: an own object that knows it, of FAILED, has a task that failed with an
      * exception of FAILURE; GCD_TYPE_NONE = none has */

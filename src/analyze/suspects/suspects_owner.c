@@ -131,13 +131,6 @@ bool suspects_dominates(const struct suspects_work *w, uint32_t up, uint32_t nod
     return node == up;
 }
 
-/* What is before NODE, which is no object of the program, on the path of X. */
-static uint32_t before(const struct suspects_work *w, const struct suspect *x, uint32_t node)
-{
-    uint32_t up = gcd_paths_parent(w->paths, node);
-    return up == GCD_NODE_ROOT && x->behind != GCD_NODE_NONE ? x->behind : up;
-}
-
 static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
                              struct gcd_error *err)
 {
@@ -147,9 +140,9 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
     bool itself = x->recursive || p->kind != GCD_SUSPECT_OBJECT ||
                   (p->shallow_bytes >= p->bytes / 2 && !collection);
     if (itself) /* it is the held object, not its holder */
-        at = before(w, x, p->node);
+        at = gcd_paths_parent(w->paths, p->node);
     for (uint32_t last = GCD_TYPE_NONE; at < GCD_NODE_ROOT && !w->is_own[suspects_type_of(w, at)];
-         at = before(w, x, at)) {
+         at = gcd_paths_parent(w->paths, at)) {
         /* one look at a long list */
         if (suspects_type_of(w, at) != last && suspects_is_passage(w, at))
             return GCD_OK;

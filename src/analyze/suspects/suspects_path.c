@@ -10,8 +10,6 @@
 /* Steps kept at the object, and at the root. */
 #define NEAR 24u
 #define FAR  8u
-/* So many objects that refer to one are looked at. */
-#define REFERRERS 64u
 
 struct way {
     struct gcd_suspect_step near[NEAR]; /* from the object up */
@@ -83,50 +81,16 @@ static gcd_status keep(const struct suspects_work *w, struct suspect *x, const s
     return GCD_OK;
 }
 
-/* ---- what a thread only uses ---- */
-
-static enum gcd_root_group group_of(const struct suspects_work *w, uint32_t node)
-{
-    size_t root = gcd_paths_root(w->paths, node);
-    return root != SIZE_MAX ? gcd_root_group(&gcd_graph_summary(w->g)->roots[root])
-                            : GCD_GROUP_WEAK;
-}
-
-/*
- * A thread that works on a collection has it on its stack, which is the shortest path to it: but
- * the object of the program that has it in a field, below a static variable, is what people know.
- * NODE: what a root refers to.  GCD_NODE_NONE: it is no stack, or there is no such object.  A path
- * over NODE begins at the stack.
- */
-static uint32_t behind_stack(const struct suspects_work *w, uint32_t node)
-{
-    unsigned tried = 0;
-    if (group_of(w, node) != GCD_GROUP_LOCALS)
-        return GCD_NODE_NONE;
-    for (uint32_t from = 0; from < w->nodes && tried < REFERRERS; from++)
-        if (w->is_own[suspects_type_of(w, from)] && gcd_graph_refers(w->g, from, node)) {
-            tried++;
-            if (group_of(w, from) == GCD_GROUP_STATICS)
-                return from;
-        }
-    return GCD_NODE_NONE;
-}
-
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     struct way way = { .near_count = 0 };
     /* only the part needed to look up dependent handles */
     struct live_edges f = { .g = w->g };
     uint32_t node = x->pub.node, steps = 0;
-    bool owned = x->pub.kind != GCD_SUSPECT_OBJECT; /* by an object of the program on the path */
-    x->behind = GCD_NODE_NONE;
     if (node == GCD_NODE_NONE || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
         return GCD_OK;
     for (;;) {
         uint32_t up = gcd_paths_parent(w->paths, node);
-        owned = owned || w->is_own[suspects_type_of(w, node)];
-        if (up == GCD_NODE_ROOT && !owned && (x->behind = behind_stack(w, node)) != GCD_NODE_NONE)
-            up = x->behind;
         go_up(&way, node, suspects_type_of(w, node),
               up != GCD_NODE_ROOT && is_dependent(&f, up, node));
         if (up == GCD_NODE_ROOT)
