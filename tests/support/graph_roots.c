@@ -84,20 +84,27 @@ static uint32_t *roots_of(const struct gcd_graph *g, int least, int most, size_t
     return roots;
 }
 
-/* One local variable after the other follows what none has followed before. */
+/* One local variable after the other follows what none has followed before: first those that
+ * nothing refers to. */
 bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
 {
     uint32_t nodes = gcd_graph_node_count(g), wanted = gcd_graph_summary(g)->roots[root].node;
-    uint8_t *followed = malloc(nodes + 1), *now = malloc(nodes + 1);
-    bool *is_local = calloc(nodes + 1, sizeof *is_local), covered = false;
+    uint8_t *early = malloc(nodes + 1), *followed = malloc(nodes + 1), *now = malloc(nodes + 1);
+    bool *is_local = calloc(nodes + 1, sizeof *is_local),
+         *is_held = calloc(nodes + 1, sizeof *is_held), covered = false;
     size_t early_count, local_count;
-    uint32_t *early = roots_of(g, 0, 0, &early_count), *locals = roots_of(g, 1, 1, &local_count);
-    graph_mark(g, early, early_count, NULL, followed);
+    uint32_t *first = roots_of(g, 0, 0, &early_count), *locals = roots_of(g, 1, 1, &local_count);
+    graph_mark(g, first, early_count, NULL, early);
+    memcpy(followed, early, nodes);
     for (size_t i = 0; i < local_count; i++)
-        is_local[locals[i]] = followed[locals[i]] == 0;
+        is_local[locals[i]] = early[locals[i]] == 0;
+    for (uint32_t by = 0; by < nodes; by++)
+        for (uint32_t to = 0; to < nodes && !early[by]; to++)
+            is_held[to] = is_held[to] || (by != to && graph_leads(g, by, to));
     bool asked = graph_root_tier(g, root) == 1 && is_local[wanted];
-    for (uint32_t node = 0; node < nodes && asked && !covered; node++) {
-        if (!is_local[node])
+    for (uint32_t turn = 0; turn < 2 * nodes && asked && !covered; turn++) {
+        uint32_t node = turn % nodes;
+        if (!is_local[node] || is_held[node] != (turn >= nodes))
             continue;
         covered = node == wanted && followed[node];
         if (followed[node])
@@ -109,10 +116,12 @@ bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
             followed[by] |= now[by];
     }
     free(early);
+    free(first);
     free(locals);
     free(followed);
     free(now);
     free(is_local);
+    free(is_held);
     return covered;
 }
 

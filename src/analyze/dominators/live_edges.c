@@ -228,9 +228,11 @@ struct local {
 
 struct cover {
     struct live_edges *f;
-    uint64_t *seen, *is_local; /* one bit per node */
-    struct local *locals;      /* [count] by node */
-    size_t count;
+    uint64_t *seen;       /* one bit per node, as the next two */
+    uint64_t *is_local;   /* ... of LOCALS */
+    uint64_t *is_held;    /* another object refers to it, which no early root leads to */
+    struct local *locals; /* [count] by node */
+    size_t count, open;   /* locals that are held, and not covered so far */
     uint32_t *stack;
     size_t depth, room;
 };
@@ -251,11 +253,36 @@ static size_t take_locals(struct cover *c, const uint64_t *reached)
     return n;
 }
 
+/* In the order of memory: that is much faster than to follow the references. */
+static void find_held(struct cover *c, const uint64_t *reached)
+{
+    uint32_t nodes = gcd_graph_node_count(c->f->g), to;
+    for (size_t i = 0; i < c->count; i++)
+        bits_set(c->is_local, (uint32_t)c->locals[i].node);
+    for (uint32_t node = 0; node < nodes; node++) {
+        size_t n;
+        if (bits_get(reached, node))
+            continue;
+        const uint32_t *edges = live_edges_of(c->f, node, &n);
+        for (size_t i = 0; i < n; i++)
+            if (bits_get(c->is_local, edges[i]) && edges[i] != node)
+                bits_set(c->is_held, edges[i]);
+        for (uint64_t i = 0; (to = live_edges_value(c->f, node, i)) != GCD_NODE_NONE; i++)
+            if (bits_get(c->is_local, to) && to != node)
+                bits_set(c->is_held, to);
+    }
+    for (size_t i = 0; i < c->count; i++)
+        c->open += bits_get(c->is_held, (uint32_t)c->locals[i].node);
+}
+
 static void cover(struct cover *c, uint32_t node)
 {
     size_t i = gcd_count_up_to(c->locals, c->count, sizeof *c->locals, node);
-    for (; i > 0 && c->locals[i - 1].node == node; i--)
-        c->f->covered[c->locals[i - 1].root / 64] |= UINT64_C(1) << c->locals[i - 1].root % 64;
+    for (; i > 0 && c->locals[i - 1].node == node; i--) {
+        uint64_t root = c->locals[i - 1].root, bit = UINT64_C(1) << root % 64;
+        c->open -= (c->f->covered[root / 64] & bit) == 0;
+        c->f->covered[root / 64] |= bit;
+    }
 }
 
 static bool push(struct cover *c, uint32_t node)
@@ -273,10 +300,10 @@ static bool cover_from(struct cover *c, uint32_t source)
 {
     if (!push(c, source))
         return false;
-    while (c->depth > 0) {
+    while (c->depth > 0 && c->open > 0) {
         uint32_t node = c->stack[--c->depth], to;
         for (uint64_t i = 0; (to = live_edges_at(c->f, node, i)) != GCD_NODE_NONE; i++) {
-            if (to != source && bits_get(c->is_local, to))
+            if (to != source && bits_get(c->is_held, to))
                 cover(c, to);
             if (!bits_get(c->seen, to) && !push(c, to))
                 return false;
@@ -285,23 +312,26 @@ static bool cover_from(struct cover *c, uint32_t source)
     return true;
 }
 
+/* First from those that nothing refers to, then from the others, which are in cycles; until all
+ * that are held are covered. */
 static bool cover_all(struct cover *c, const uint64_t *reached, size_t words)
 {
     memcpy(c->seen, reached, words * sizeof *reached);
     (void)take_locals(c, reached);
     if (!gcd_sort_by_u64(&c->f->alloc, c->locals, c->count, sizeof *c->locals))
         return false;
-    for (size_t i = 0; i < c->count; i++)
-        bits_set(c->is_local, (uint32_t)c->locals[i].node);
-    for (size_t i = 0; i < c->count; i++) {
-        uint32_t node = (uint32_t)c->locals[i].node;
-        if (i > 0 && c->locals[i - 1].node == node) /* on two stacks */
-            continue;
-        if (bits_get(c->seen, node))
-            cover(c, node);
-        else if (!cover_from(c, node))
-            return false;
-    }
+    find_held(c, reached);
+    for (unsigned held = 0; held < 2; held++)
+        for (size_t i = 0; i < c->count && c->open > 0; i++) {
+            uint32_t node = (uint32_t)c->locals[i].node;
+            bool again = i > 0 && c->locals[i - 1].node == node; /* on two stacks */
+            if (bits_get(c->is_held, node) != (held != 0) || again)
+                continue;
+            if (bits_get(c->seen, node))
+                cover(c, node);
+            else if (!cover_from(c, node))
+                return false;
+        }
     return true;
 }
 
@@ -319,11 +349,13 @@ bool live_edges_cover(struct live_edges *f, const uint64_t *reached)
     c.locals = gcd_mem_new_array(&f->alloc, c.count, sizeof *c.locals);
     c.seen = gcd_mem_new_uncleared(&f->alloc, words, sizeof *c.seen);
     c.is_local = gcd_mem_new_array(&f->alloc, words, sizeof *c.is_local);
+    c.is_held = gcd_mem_new_array(&f->alloc, words, sizeof *c.is_held);
     bool ok = f->covered != NULL && c.locals != NULL && c.seen != NULL && c.is_local != NULL &&
-              cover_all(&c, reached, words);
+              c.is_held != NULL && cover_all(&c, reached, words);
     gcd_mem_free(&f->alloc, c.locals, c.count * sizeof *c.locals);
     gcd_mem_free(&f->alloc, c.seen, words * sizeof *c.seen);
     gcd_mem_free(&f->alloc, c.is_local, words * sizeof *c.is_local);
+    gcd_mem_free(&f->alloc, c.is_held, words * sizeof *c.is_held);
     gcd_mem_free(&f->alloc, c.stack, c.room * sizeof *c.stack);
     return ok;
 }
