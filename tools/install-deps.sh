@@ -5,7 +5,7 @@ set -eu
 optional=
 packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libpcre2-dev libsqlite3-dev libzstd-dev libncurses-dev libedit-dev'
 if [ "${1-}" = --tests ]; then
-    packages="$packages g++ clang lld ccache libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 golang-go aspell aspell-en codespell cron mandoc zsh fish socat strace zstd"
+    packages="$packages g++ clang lld ninja-build ccache libclang-rt-14-dev libcmocka-dev python3 python3-numpy python3-pyte sqlite3 golang-go aspell aspell-en codespell cron mandoc zsh fish socat strace zstd"
     command -v chromium >/dev/null || packages="$packages chromium"
     # takes half of the processor time; older Debian versions lack it
     command -v chromium-headless-shell >/dev/null || optional=chromium-headless-shell

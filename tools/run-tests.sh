@@ -110,8 +110,11 @@ run_build() {
     shift 2
     mkdir -p "$dir"
     rm -f "$dir/built"
+    # Make starts CMake for each object and program: 24 s of processor time for a build whose objects the cache has (50 instead of 26 s, measured).
+    generator=
+    if command -v ninja >/dev/null && [ ! -e "$dir/CMakeCache.txt" ]; then generator='-G Ninja'; fi
     # shellcheck disable=SC2086
-    cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" >"$dir/build.log" 2>&1 &&
+    cmake $generator -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" >"$dir/build.log" 2>&1 &&
         $before cmake --build "$dir" -j "$(nproc)" --target $targets >>"$dir/build.log" 2>&1
 }
 # FOLDER, exit status
