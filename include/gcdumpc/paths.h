@@ -63,7 +63,8 @@ GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
 
 /*
  * One path for each root that holds the object, in the order of roots, then one for each node that
- * refers to it, in the order of gcd_paths_order.  No path visits the object twice.
+ * refers to it, in the order of gcd_paths_order.  Late roots come last if earlier ones reach the
+ * object.  No path visits the object twice.
  */
 struct gcd_object_paths;
 

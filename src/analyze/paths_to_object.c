@@ -2,6 +2,8 @@
 
 #include <stdatomic.h>
 
+#include <gcdumpc/unstable/root_order.h>
+
 #include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -39,14 +41,13 @@ static gcd_status add(struct gcd_object_paths *o, struct hold h, struct gcd_erro
     return GCD_OK;
 }
 
-static gcd_status add_roots(struct gcd_object_paths *o, struct gcd_error *err)
+static gcd_status add_roots(struct gcd_object_paths *o, bool late, struct gcd_error *err)
 {
-    if (gcd_paths_pseudo_roots(o->p) > 0 && gcd_paths_parent(o->p, o->object) == GCD_NODE_ROOT)
-        GCD_TRY(add(o, (struct hold){ SIZE_MAX, GCD_NODE_NONE, false }, err));
     const struct gcd_summary *s = gcd_graph_summary(o->g);
     for (unsigned group = 0; group < GCD_GROUP_WEAK; group++)
         for (size_t i = 0; i < s->root_count; i++)
-            if (s->roots[i].node == o->object && gcd_root_group(&s->roots[i]) == group)
+            if (s->roots[i].node == o->object && gcd_root_group(&s->roots[i]) == group &&
+                gcd_group_is_late((enum gcd_root_group)group) == late)
                 GCD_TRY(add(o, (struct hold){ i, GCD_NODE_NONE, false }, err));
     return GCD_OK;
 }
@@ -76,15 +77,28 @@ static gcd_status add_referrers(struct gcd_object_paths *o, uint64_t *behind, ui
     return GCD_OK;
 }
 
+static gcd_status add_all(struct gcd_object_paths *o, uint64_t *behind, uint64_t *keys,
+                          const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    size_t root = gcd_paths_root(o->p, o->object);
+    bool late = root != SIZE_MAX &&
+                gcd_group_is_late(gcd_root_group(&gcd_graph_summary(o->g)->roots[root]));
+    if (gcd_paths_pseudo_roots(o->p) > 0 && gcd_paths_parent(o->p, o->object) == GCD_NODE_ROOT)
+        GCD_TRY(add(o, (struct hold){ SIZE_MAX, GCD_NODE_NONE, false }, err));
+    GCD_TRY(add_roots(o, false, err));
+    if (late)
+        GCD_TRY(add_roots(o, true, err));
+    GCD_TRY(add_referrers(o, behind, keys, cancel, err));
+    return late ? GCD_OK : add_roots(o, true, err);
+}
+
 static gcd_status find(struct gcd_object_paths *o, const gcd_cancel_flag *cancel,
                        struct gcd_error *err)
 {
     size_t words = ((size_t)gcd_graph_node_count(o->g) + 63) / 64;
     uint64_t *bits = gcd_mem_new_array(&o->alloc, 2 * words, sizeof *bits);
-    gcd_status st =
-        bits != NULL ? add_roots(o, err) : gcd_fail_nomem(err, "looking for what holds the object");
-    if (st == GCD_OK)
-        st = add_referrers(o, bits, bits + words, cancel, err);
+    gcd_status st = bits != NULL ? add_all(o, bits, bits + words, cancel, err)
+                                 : gcd_fail_nomem(err, "looking for what holds the object");
     gcd_mem_free(&o->alloc, bits, 2 * words * sizeof *bits);
     return st;
 }

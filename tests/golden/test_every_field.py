@@ -27,7 +27,7 @@ HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE"
 MAX63, MAX64 = 2 ** 63 - 1, 2 ** 64 - 1
 CONTAINERS = {"3": V3File, "4": V4File, "4 plain": lambda **more: V4File(compressed=False, **more), "6": V6File,
               "6 plain": lambda **more: V6File(compressed=False, **more)}
-LABELS = ("[static variables]", "[local variables]", "[strong handles]", "[pinned handles]", "[other roots]", "[ref-counted handles]",
+LABELS = ("[static variables]", "[strong handles]", "[pinned handles]", "[other roots]", "[local variables]", "[ref-counted handles]",
           "[finalizer queue]", "[weak handles]")
 
 
@@ -676,19 +676,22 @@ class Profiles(Case):
         follow = [list(targets) for targets in heap.graph_edges()]
         for key, value in heap.dependents():
             follow[key].append(value)
-        parents, level = {}, []
-        for r in heap.roots():
-            if group(r[0], r[1]) != "weak" and r[4] not in parents:
-                parents[r[4]] = None
-                level.append(r[4])
-        while level:
-            after = []
-            for n in level:
-                for t in follow[n]:
-                    if t not in parents:
-                        parents[t] = n
-                        after.append(t)
-            level = after
+        parents, late = {}, GROUPS.index("locals")
+        for turn in range(late, len(GROUPS)):             # first all early groups, then each late one
+            level = []
+            for r in heap.roots():
+                at = GROUPS.index(group(r[0], r[1]))
+                if GROUPS[at] != "weak" and (at < late if turn == late else at == turn - 1) and r[4] not in parents:
+                    parents[r[4]] = None
+                    level.append(r[4])
+            while level:
+                after = []
+                for n in level:
+                    for t in follow[n]:
+                        if t not in parents:
+                            parents[t] = n
+                            after.append(t)
+                level = after
         return parents
 
     def test_pprof(self):

@@ -217,16 +217,23 @@ class Heap:
         follow = [list(targets) for targets in self.graph_edges()]
         for key, value in self.dependents():
             follow[key].append(value)
-        tops = [r[4] for r in self.roots() if group(r[0], r[1]) != "weak"]
+        late = GROUPS.index("locals")                 # such roots count only for what no others reach
+        tops = [(r[4], GROUPS.index(group(r[0], r[1])) >= late) for r in self.roots() if group(r[0], r[1]) != "weak"]
 
-        def reach(without=None):
-            seen, left = set(), [n for n in tops if n != without]
+        def follow_from(left, without):
+            seen = set()
             while left:
                 n = left.pop()
                 if n not in seen and n != without:
                     seen.add(n)
                     left += follow[n]
             return seen
+
+        early = follow_from([n for n, is_late in tops if not is_late], None)
+
+        def reach(without=None):
+            seen = follow_from([n for n, is_late in tops if not is_late], without)
+            return seen | follow_from([n for n, is_late in tops if is_late], without) - early
 
         alive = reach()
         dominated = {n: alive - reach(n) for n in alive}

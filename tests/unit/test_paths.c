@@ -330,6 +330,7 @@ static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uin
 static void paths_to_one_object(void **state)
 {
     (void)state;
+    size_t late = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct gcd_graph *g =
             graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 30, .plain_names = true });
@@ -342,23 +343,30 @@ static void paths_to_one_object(void **state)
                 struct gcd_object_path path;
                 uint64_t more;
                 size_t before = 0, holds = count_holds(g, p, object);
-                int before_rank = 0;
+                int before_rank = 0, before_part = 0;
                 assert_int_equal(gcd_object_paths_new(g, p, &o, &all, &err), GCD_OK);
                 size_t n = gcd_object_paths_count(all, &more);
                 assert_true(n == (holds < max ? holds : max) && n + more == holds);
                 for (size_t i = 0; i < n; i++) {
                     assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
                     check_path(g, p, object, &path);
-                    /* roots that hold it directly, by rank; then by tier, within a tier by length
-                     */
-                    int rank = path.count > 1          ? graph_root_tier(g, path.root)
-                               : path.root != SIZE_MAX ? graph_root_rank(g, path.root)
-                                                       : 0;
-                    if (before > 1)
-                        assert_true(rank > before_rank ||
-                                    (rank == before_rank && path.count >= before));
-                    else
-                        assert_true(path.count > 1 || rank >= before_rank);
+                    /* roots that hold it directly, by rank; then by tier, within a tier by length;
+                     * then late roots, if others reach it */
+                    bool direct = path.count == 1 && path.root != SIZE_MAX;
+                    int rank = path.count > 1 ? graph_root_tier(g, path.root)
+                               : direct       ? graph_root_rank(g, path.root)
+                                              : 0,
+                        part = path.count > 1 ? 1
+                               : direct && graph_root_tier(g, path.root) > 0 &&
+                                       graph_root_tier(g, gcd_paths_root(p, object)) == 0
+                                   ? 2
+                                   : 0;
+                    assert_true(
+                        part > before_part ||
+                        (part == before_part &&
+                         (rank > before_rank || (rank == before_rank && path.count >= before))));
+                    late += part == 2;
+                    before_part = part;
                     before_rank = rank;
                     before = path.count;
                 }
@@ -367,6 +375,7 @@ static void paths_to_one_object(void **state)
         gcd_paths_free(p);
         gcd_graph_free(g);
     }
+    assert_true(late > 100);
 }
 
 static void paths_to_one_object_fail(void **state)

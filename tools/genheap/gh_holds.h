@@ -13,7 +13,7 @@ struct gh_pair {
 
 /* By object index; 8 bytes per root, 16 per handle. */
 struct gh_holds {
-    uint64_t *roots;       /* static variables and all roots that are not weak */
+    uint64_t *roots;       /* static variables and all roots that are neither weak nor late */
     struct gh_pair *pairs; /* dependent handles */
     size_t n_roots, cap_roots, n_pairs, cap_pairs;
     bool no_memory;

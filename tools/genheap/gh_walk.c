@@ -204,7 +204,13 @@ static void put_root(struct gh_walk *w, uint64_t target, unsigned kind, unsigned
     uint64_t addr = target != NO_OBJECT ? gh_model_addr(w->m, target) : 0;
     uint8_t *p = gh_put_ptr(b->at, addr, w->m->ptr_bytes);
 
-    if (w->holds && addr && !(flags & WEAK))
+    if (!gh_model_connected(w->m) && (kind < 2 || flags & REFCOUNTED)) {
+        kind = 2; /* what late roots hold would depend on what others reach */
+        flags &= ~(unsigned)REFCOUNTED;
+    }
+    /* stacks, the finalizer queue and ref-counted handles hold only what nothing else reaches: the
+     * first handle reaches all */
+    if (w->holds && addr && kind > 1 && !(flags & (WEAK | REFCOUNTED)))
         gh_holds_root(w->holds, target);
 
     p = gh_put_u32(gh_put_u8(p, kind), flags);
