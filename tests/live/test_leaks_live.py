@@ -16,7 +16,7 @@ EXPECTED = {
     "events": [("handlers", "System.Action", SMALL, "s_ticker",
                 "has 20,000 handlers, all methods of Subscriber objects.")],
     "finalizers": [("finalizers", "HeapLab.Unfinished", None, "finalizer queue", "wait for their finalizers, all Unfinished")],
-    "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one ")],
+    "timers": [("object", "System.Collections.Generic.List<HeapLab.Session>", 1, "s_store", "one SessionStore (HeapLab.dll): 5,000 Session in a List")],
     "handles": [("type", "HeapLab.LeakedOrder", ORDERS, "strong handle", "All of them are held directly by strong handles.")],
     "pinned": [("type", "System.Byte[]", 10_000, "pinned handle", "All of them are held directly by pinned handles."),
                ("pinned", "System.Byte[]", None, "pinned handle", "the collector cannot move them to close the gaps."),

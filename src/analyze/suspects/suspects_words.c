@@ -424,9 +424,13 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
                           void (*put)(struct suspect_words *s, uint32_t type))
 {
     uint32_t types[GCD_SUSPECT_HOLDERS];
-    size_t n = 0;
-    for (size_t i = 0; i < x->pub.held_count && (i == 0 || has_tenth_of_bytes(x, i)); i++)
-        if (!suspects_is_linked_source(s, x->pub.held[i].type))
+    size_t n = 0, count = 0;
+    bool own = false;
+    for (; count < x->pub.held_count && (count == 0 || has_tenth_of_bytes(x, count)); count++)
+        own = own || s->w->is_own[x->pub.held[count].type];
+    for (size_t i = 0; i < count; i++)
+        if (!suspects_is_linked_source(s, x->pub.held[i].type) &&
+            (!own || s->w->is_own[x->pub.held[i].type]))
             types[n++] = x->pub.held[i].type;
     for (size_t i = 0; i < n; i++) {
         suspects_put(s, i == 0 ? "" : i + 1 < n ? ", " : " and ");
@@ -595,10 +599,13 @@ bool suspects_put_variable(struct suspect_words *s, const char *before, const st
     struct gcd_field f = GCD_FIELD_UNKNOWN;
     if (p->path_count > 1) {
         f = gcd_suspect_field(p, p->path_count - 2, s->w->o->fields);
-        if (!is_certain(f))
+        uint32_t holder = p->path[p->path_count - 2].type;
+        /* what a source consists of is no place */
+        if (!is_certain(f) || gcd_text_begins(gcd_graph_summary(s->w->g)->types[holder].name,
+                                              "System.Threading.CancellationTokenSource+"))
             return false;
         suspects_put(s, "%s", before);
-        put_member(s, p->path[p->path_count - 2].type, f);
+        put_member(s, holder, f);
         return true;
     }
     if (!suspects_is_in_static(s, p))

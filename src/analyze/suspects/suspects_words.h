@@ -149,7 +149,7 @@ bool suspects_is_holder(const struct suspect *x, size_t i);
 void suspects_put_holder_bytes(struct suspect_words *s, const struct suspect *x, size_t i,
                                const char *before);
 /* "Shop.PollJob, Shop.Feed and Shop.Cart": the types behind a tenth of the bytes, but no linked
- * sources.  False: there are none. */
+ * sources, and none of a framework beside those of the program.  False: there are none. */
 bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
                           void (*put)(struct suspect_words *s, uint32_t type));
 /* ", all for Shop.PollJob", ", 2,998 of them for Shop.PollJob" or ", 2,000 of them for Shop.PollJob
