@@ -20,5 +20,9 @@ done
 find "$root" -type l -lname '/*' | while IFS= read -r link; do
     ln -sfn "$root$(readlink "$link")" "$link"
 done
+# and so must linker scripts such as libbsd.so: GROUP(/usr/lib/ARCH/libbsd.so.0.11.7 AS_NEEDED(-lmd))
+find "$root" -name 'lib*.so' -type f -size -4k -exec grep -lI 'GROUP *(' {} + | while IFS= read -r script; do
+    sed -i "s|\([( ]\)/\(usr/\)\{0,1\}lib/|\1$root/\2lib/|g" "$script"
+done
 rm -rf "$root/apt" "$root/packages"
 touch "$root/complete"
