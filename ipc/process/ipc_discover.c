@@ -523,7 +523,9 @@ static gcd_status search_all(struct place *pl, const char *own_tmpdir, char *ret
     if (search_bases(pl, bases, n_bases, ret_path, &best))
         return GCD_OK;
     char path[GCD_IPC_PATH_MAX];
-    if (telling(best.code, &best) == 0 && err != NULL && listens(pl, path, sizeof path)) {
+    bool elsewhere = telling(best.code, &best) == 0 && (err != NULL || pl->root_refused) &&
+                     listens(pl, path, sizeof path);
+    if (elsewhere && err != NULL) {
         /* glibc takes TMPDIR from a program with capabilities: it is elsewhere */
         char folder[GCD_IPC_PATH_MAX];
         size_t n = (size_t)(gcd_path_name(path) - path);
@@ -533,7 +535,7 @@ static gcd_status search_all(struct place *pl, const char *own_tmpdir, char *ret
         if (n > 0 && search_bases(pl, there, 1, ret_path, &best))
             return GCD_OK;
     }
-    if (telling(best.code, &best) == 0 && pl->root_refused && listens(pl, path, sizeof path))
+    if (elsewhere && telling(best.code, &best) == 0 && pl->root_refused)
         return out_of_sight(pl, path, err);
     if (telling(best.code, &best) == 0 && err == NULL)
         return GCD_E_NOT_FOUND; /* nobody reads the reason */

@@ -143,8 +143,7 @@ static gcd_status add_reference(struct adding *w, uint32_t from, uint64_t i, siz
                                 uint32_t to, struct gcd_error *err)
 {
     uint32_t above = gcd_dominators_parent(w->d, to);
-    if (above == GCD_NODE_NONE || !is_wanted(w, above) ||
-        (dominators_is_late(w->d, from) && !dominators_is_late(w->d, to)))
+    if (above == GCD_NODE_NONE || !is_wanted(w, above) || dominators_is_idle(w->d, from, to))
         return GCD_OK;
     if (above != from)
         return add_pair(w, from, to, above, err);

@@ -130,7 +130,7 @@ static gcd_status search(struct search *s, const struct gcd_context *context, st
     for (unsigned group = 0; group < GCD_GROUP_WEAK; group++) {
         if (gcd_group_is_late((enum gcd_root_group)group))
             GCD_TRY(follow(s, &done, context, err));
-        if (group == GCD_GROUP_LOCALS && !cover_roots(s))
+        if (group == GCD_GROUP_LOCALS && live_edges_may_cover(&s->p->live) && !cover_roots(s))
             return gcd_fail_nomem(err, "finding shortest paths");
         reach_roots(s, (enum gcd_root_group)group);
     }

@@ -197,7 +197,7 @@ static gcd_status visit(struct search *w, uint32_t node, struct gcd_error *err)
     size_t fields;
     (void)gcd_graph_node_edges(w->g, node, &fields);
     for (uint64_t i = 0; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++) {
-        if (dominators_is_late(w->d, node) && !dominators_is_late(w->d, to))
+        if (dominators_is_idle(w->d, node, to))
             continue;
         struct gcd_shared_holder model = { type, GCD_SLOT_NONE, node, SIZE_MAX };
         if (holds && i < fields)

@@ -84,8 +84,9 @@ static gcd_status leave_to_others(const struct answer_of_heap *of, enum gcd_root
 }
 
 /* Fills HOLDERS[N], whose nodes are set, and sorts them by node. */
-static gcd_status find_roots(const struct answer_of_heap *of, const struct gcd_alloc *alloc,
-                             struct holder *holders, size_t n, struct gcd_error *err)
+static gcd_status find_roots(const struct answer_of_heap *of, const struct gcd_dominators *d,
+                             const struct gcd_alloc *alloc, struct holder *holders, size_t n,
+                             struct gcd_error *err)
 {
     const struct gcd_graph *g = gcd_session_graph(of->session);
     const struct gcd_summary *summary = gcd_graph_summary(g);
@@ -97,13 +98,14 @@ static gcd_status find_roots(const struct answer_of_heap *of, const struct gcd_a
     for (size_t i = 0; i < summary->root_count && st == GCD_OK; i++) {
         const struct gcd_root *root = &summary->roots[i];
         struct holder *h = holder_of(holders, n, root->node);
-        if (h != NULL && gcd_root_group(root) != GCD_GROUP_WEAK &&
-            (h->root == SIZE_MAX || gcd_root_group(root) < group_of(g, h->root)))
+        enum gcd_root_group group = gcd_root_group(root);
+        bool idle = group == GCD_GROUP_WEAK ||
+                    (gcd_group_is_late(group) && !gcd_dominators_is_late(d, root->node));
+        if (h != NULL && !idle && (h->root == SIZE_MAX || group < group_of(g, h->root)))
             h->root = i;
     }
-    for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
-        if (gcd_group_is_late((enum gcd_root_group)group))
-            st = leave_to_others(of, (enum gcd_root_group)group, reached, holders, n, err);
+    for (unsigned group = GCD_GROUP_LOCALS + 1; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
+        st = leave_to_others(of, (enum gcd_root_group)group, reached, holders, n, err);
     gcd_mem_free(alloc, reached, words * sizeof *reached);
     return st;
 }
@@ -186,7 +188,7 @@ gcd_status answer_list(const struct answer_of_heap *of, const struct gcd_node_li
     a->total = list->count;
     for (uint64_t i = 0; i < n && of->holders; i++)
         holders[i] = (struct holder){ list->nodes[first + i], SIZE_MAX };
-    gcd_status st = of->holders ? find_roots(of, &a->alloc, holders, (size_t)n, err) : GCD_OK;
+    gcd_status st = of->holders ? find_roots(of, d, &a->alloc, holders, (size_t)n, err) : GCD_OK;
     bool hides = !of->holders && fields == NULL;
     for (size_t i = 0; i < sizeof of_holders / sizeof *of_holders && hides; i++)
         answer_hide(a, of_holders[i]);

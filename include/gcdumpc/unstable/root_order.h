@@ -25,12 +25,17 @@ static inline bool gcd_group_is_late(enum gcd_root_group group)
 /*
  * Sets the bits in REACHED[(nodes + 63) / 64] of all nodes that roots of the groups before LIMIT
  * reach.  On entry, all bits are 0, or REACHED is the result for an earlier group, which is then
- * extended.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the
- * call: 4 bytes per node with references, 1 bit per node.  No recursion.
+ * extended: nothing is followed from a node whose bit is set, so one may also set those that no way
+ * may lead over.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during
+ * the call: 4 bytes per node with references, 1 bit per node.  No recursion.
  */
 GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit,
                                              const struct gcd_context *context, uint64_t *reached,
                                              struct gcd_error *err);
+
+/* Do only roots of late groups reach NODE?  For a root of GCD_GROUP_LOCALS that is what
+ * gcd_reached_before would say. */
+bool gcd_dominators_is_late(const struct gcd_dominators *d, uint32_t node);
 
 /* ---- all objects of some types ---- */
 

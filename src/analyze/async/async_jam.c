@@ -155,6 +155,7 @@ struct gates {
     uint32_t *todo; /* [waiters] */
     size_t waiters;
     uint64_t count; /* of semaphores */
+    bool more;      /* something is in NEXT */
 };
 
 /* Where the semaphores are. */
@@ -202,11 +203,6 @@ static void find_passages(struct gates *w)
             if (gcd_text_begins(name, inside[k]))
                 w->passages[i] = PASSAGE;
     }
-}
-
-static bool was_seen(const struct gates *w, uint32_t node)
-{
-    return (w->seen[node / 64] >> node % 64 & 1) != 0;
 }
 
 /* How many wait in the queue of the semaphore NODE, whose waiters refer to each other. */
@@ -299,7 +295,8 @@ static bool has_other(const struct gates *w, uint32_t node, uint32_t *first)
     size_t n;
     const uint32_t *edges = fields_of(w, node, &n);
     for (size_t i = 0; i < n; i++) {
-        if (gcd_graph_type_at(&w->type_of, edges[i]) != w->semaphore || !was_seen(w, edges[i]))
+        if (gcd_graph_type_at(&w->type_of, edges[i]) != w->semaphore ||
+            !bits_get(w->seen, edges[i]))
             continue;
         if (*first != GCD_NODE_NONE && *first != edges[i])
             return true;
@@ -329,7 +326,7 @@ static gcd_status find_crossing(const struct gates *w, struct gcd_async_jam *jam
     for (uint32_t i = 0; i < nodes; i++) {
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(w->cancel, err));
-        if (gcd_graph_type_at(&w->type_of, i) != w->waiter || !was_seen(w, i))
+        if (gcd_graph_type_at(&w->type_of, i) != w->waiter || !bits_get(w->seen, i))
             continue;
         uint32_t first = GCD_NODE_NONE, from = i, at = caller_of(w, i, i);
         for (unsigned n = 0; n < CALLERS_MAX && at != GCD_NODE_NONE; n++) {
@@ -375,6 +372,7 @@ static void look_at(struct gates *w, uint32_t node, enum passage passage, struct
         } else if (!bits_get(w->seen, node)) {
             bits_set(w->seen, node);
             bits_set(w->next, node);
+            w->more = true;
         }
     }
 }
@@ -410,13 +408,14 @@ static gcd_status find_holder(struct gates *w, struct holder *ret, struct gcd_er
     memset(w->seen, 0, bytes);
     for (unsigned level = 0; level < LEVELS && w->count > 0; level++) {
         uint64_t *last = w->wanted;
+        w->more = false;
         GCD_TRY(look_once(w, ret, err));
         /* each semaphore, or the collection of all */
         bool told =
             ret->found > 0 && (level == 0 ? ret->found >= w->count - w->count / 10 : !ret->several);
         if (told)
             return GCD_OK;
-        bool ends = level > 0 && ret->several;
+        bool ends = !w->more || (level > 0 && ret->several);
         *ret = none;
         if (ends)
             return GCD_OK;

@@ -333,6 +333,11 @@ uint64_t gcd_dominators_retained(const struct gcd_dominators *d, uint32_t node)
     return node == GCD_NODE_ROOT ? d->all : dominators_retained(d, node);
 }
 
+bool gcd_dominators_is_late(const struct gcd_dominators *d, uint32_t node)
+{
+    return dominators_is_late(d, node);
+}
+
 uint32_t gcd_dominators_reachable(const struct gcd_dominators *d)
 {
     return d->reachable;

@@ -33,6 +33,12 @@ static inline bool dominators_is_late(const struct gcd_dominators *d, uint32_t n
     return (d->late[node / 64] >> node % 64 & 1) != 0;
 }
 
+/* Does a reference of FROM to TO not count, because only roots of late groups reach FROM? */
+static inline bool dominators_is_idle(const struct gcd_dominators *d, uint32_t from, uint32_t to)
+{
+    return dominators_is_late(d, from) && !dominators_is_late(d, to);
+}
+
 static inline uint64_t dominators_retained(const struct gcd_dominators *d, uint32_t node)
 {
     if (d->retained_high == NULL)

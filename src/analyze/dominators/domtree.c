@@ -109,7 +109,7 @@ static gcd_status search(struct domtree *t, struct gcd_error *err)
 {
     GCD_TRY(search_roots(t, false, err));
     t->early = t->reached;
-    if (!cover_roots(t))
+    if (live_edges_may_cover(&t->live) && !cover_roots(t))
         return gcd_fail_nomem(err, "finding dominators");
     return search_roots(t, true, err);
 }

@@ -335,11 +335,20 @@ static bool cover_all(struct cover *c, const uint64_t *reached, size_t words)
     return true;
 }
 
+bool live_edges_may_cover(const struct live_edges *f)
+{
+    const struct gcd_summary *s = gcd_graph_summary(f->g);
+    size_t n = 0;
+    for (size_t i = 0; i < s->root_count && n < 2 && f->pseudo_roots == NULL; i++)
+        n += gcd_root_group(&s->roots[i]) == GCD_GROUP_LOCALS;
+    return n >= 2;
+}
+
 bool live_edges_cover(struct live_edges *f, const uint64_t *reached)
 {
     struct cover c = { .f = f };
     size_t words = ((size_t)gcd_graph_node_count(f->g) + 63) / 64;
-    if (f->pseudo_roots != NULL || f->covered != NULL)
+    if (!live_edges_may_cover(f))
         return true;
     c.count = take_locals(&c, reached);
     if (c.count < 2)

@@ -57,6 +57,8 @@ bool live_edges_init(struct live_edges *f, const struct gcd_graph *g,
                      const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
 
+/* Are there two local variables, or more?  Else none is covered. */
+bool live_edges_may_cover(const struct live_edges *f);
 /*
  * Finds the covered roots: those local variables whose object another one leads to.  REACHED[(nodes
  * + 63) / 64]: what roots of early groups lead to (root_order.h).  What covers leads to all that

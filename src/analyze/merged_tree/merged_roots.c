@@ -98,13 +98,15 @@ static bool is_reached(const struct merged_maker *m, const uint64_t *reached, ui
 static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group,
                                   uint64_t *reached, struct gcd_error *err)
 {
-    size_t roots = gcd_graph_summary(m->g)->root_count, first = 0;
-    while (first < roots && group_of(m, (uint32_t)first) != group)
+    const struct gcd_summary *s = gcd_graph_summary(m->g);
+    size_t roots = s->root_count, first = 0;
+    while (first < roots && (group_of(m, (uint32_t)first) != group ||
+                             m->place[s->roots[first].node] != (uint32_t)first + 1))
         first++;
     if (first < roots && m->o->paths == NULL)
         GCD_TRY(gcd_reached_before(m->g, group, &m->o->context, reached, err));
     for (size_t i = first; i < roots; i++) {
-        uint32_t node = gcd_graph_summary(m->g)->roots[i].node;
+        uint32_t node = s->roots[i].node;
         if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group &&
             is_reached(m, reached, node))
             m->place[node] = 0;
@@ -118,10 +120,19 @@ static gcd_status leave_late_to_others(struct merged_maker *m, struct gcd_error 
     uint64_t *reached = gcd_mem_new_array(&m->alloc, words, sizeof *reached);
     gcd_status st = reached != NULL ? GCD_OK : merged_nomem(err);
     for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
-        if (gcd_group_is_late((enum gcd_root_group)group))
+        if (gcd_group_is_late((enum gcd_root_group)group) &&
+            (group != GCD_GROUP_LOCALS || m->o->paths != NULL)) /* else they are left out before */
             st = leave_to_others(m, (enum gcd_root_group)group, reached, err);
     gcd_mem_free(&m->alloc, reached, words * sizeof *reached);
     return st;
+}
+
+/* Does root R, in the dominator tree, hold what earlier groups reach? */
+static bool is_idle(const struct merged_maker *m, const struct gcd_root *r)
+{
+    return m->o->stacks && m->o->dominators != NULL && m->o->paths == NULL &&
+           gcd_group_is_late(gcd_root_group(r)) &&
+           !gcd_dominators_is_late(m->o->dominators, r->node);
 }
 
 gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
@@ -139,9 +150,11 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
         uint32_t *place = &m->place[r->node];
         if (gcd_root_group(r) == GCD_GROUP_WEAK)
             continue;
+        m->no_roots = false;
+        if (is_idle(m, r))
+            continue;
         if (*place == 0 || gcd_root_group(r) <= group_of(m, *place - 1))
             *place = (uint32_t)i + 1;
-        m->no_roots = false;
     }
     return m->o->stacks && m->o->dominators != NULL ? leave_late_to_others(m, err) : GCD_OK;
 }
