@@ -91,8 +91,8 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
     *ret = IMAGE_NO_ROWS;
-    if ((places_of(plan) > 0 || boxed) &&
-        row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES && plan->element_bytes <= VALUE_ROW_BYTES) {
+    if ((places_of(plan) > 0 || boxed) && row_bytes(c->numbers, plan) <= VALUE_ROW_BYTES &&
+        plan->element_bytes <= VALUE_ROW_BYTES) {
         *ret = (uint32_t)c->rows->type_count;
         gcd_status st = value_rows_add_type(c->rows, table);
         if (st == GCD_OK && plan->element_bytes > 0)
@@ -107,24 +107,14 @@ static gcd_status type_of(struct image_columns *c, uint64_t table, const struct 
     return gcd_idmap_put(&c->types, table, *ret) ? GCD_OK : GCD_E_NOMEM;
 }
 
-gcd_status image_columns_type(struct image_columns *c, uint64_t table,
+gcd_status image_columns_type(struct image_columns *c, uint64_t table, bool of_keys,
                               const struct image_plan **ret_plan, uint32_t *ret)
 {
+    const struct image_plan *plan = *ret_plan = image_plan_of_table(c->numbers, table);
     *ret = IMAGE_NO_ROWS;
-    *ret_plan = image_plan_of_table(c->numbers, table);
-    return *ret_plan != NULL && !is_of_numbers(c->numbers, *ret_plan)
-               ? type_of(c, table, *ret_plan, ret)
-               : GCD_OK;
-}
-
-gcd_status image_columns_key_type(struct image_columns *c, uint64_t table,
-                                  const struct image_plan **ret_plan, uint32_t *ret)
-{
-    *ret = IMAGE_NO_ROWS;
-    *ret_plan = image_plan_of_table(c->numbers, table);
-    return *ret_plan != NULL && (*ret_plan)->element_fields > 0
-               ? type_of(c, table, *ret_plan, ret)
-               : GCD_OK;
+    if (plan == NULL || (of_keys ? plan->element_fields == 0 : is_of_numbers(c->numbers, plan)))
+        return GCD_OK;
+    return type_of(c, table, plan, ret);
 }
 
 uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct image_plan *plan)
@@ -226,7 +216,7 @@ static gcd_status add_keys(struct image_columns *c, const struct image_plan *pla
     if (array == 0)
         return GCD_OK;
     uint64_t table = image_u64(c->numbers->image->clr.image, array) & ~UINT64_C(7);
-    gcd_status st = image_columns_key_type(c, table, &plan, &type);
+    gcd_status st = image_columns_type(c, table, true, &plan, &type);
     if (st != GCD_OK || type == IMAGE_NO_ROWS)
         return st;
     return add_elements(c, plan, type, array, image_columns_most(c->numbers, plan), UINT64_MAX);

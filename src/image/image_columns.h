@@ -20,14 +20,12 @@ void image_columns_init(struct image_columns *c, struct gcd_image_numbers *numbe
                         struct value_rows *rows);
 void image_columns_done(struct image_columns *c);
 /* What objects with the method table TABLE have, and their type of ROWS, whose columns are the
- * boxed value, if there is one, then the places; IMAGE_NO_ROWS: none are kept.  *RET_PLAN NULL: it
- * is not known.  GCD_E_NOMEM; GCD_E_LIMIT. */
+ * boxed value, if there is one, then the places; IMAGE_NO_ROWS: none are kept.  OF_KEYS: it is an
+ * array of keys, which may be of numbers, too.  *RET_PLAN NULL: it is not known.  GCD_E_NOMEM;
+ * GCD_E_LIMIT. */
 #define IMAGE_NO_ROWS (GCD_IDMAP_NONE - 1)
-gcd_status image_columns_type(struct image_columns *c, uint64_t table,
+gcd_status image_columns_type(struct image_columns *c, uint64_t table, bool of_keys,
                               const struct image_plan **ret_plan, uint32_t *ret);
-/* The same of an array of keys, which may be of numbers, too. */
-gcd_status image_columns_key_type(struct image_columns *c, uint64_t table,
-                                  const struct image_plan **ret_plan, uint32_t *ret);
 /* How many elements are kept of an array with the elements of PLAN that is none of keys. */
 uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct image_plan *plan);
 /* The reference of a collection with the fields of PLAN to the array of its keys; NULL = none.

@@ -117,9 +117,10 @@ static gcd_status set_cells(struct process_types *p, const struct image_plan *pl
     return GCD_OK;
 }
 
-static gcd_status make_shape(struct process_types *p, uint64_t table, bool of_keys,
+static gcd_status find_shape(struct gcd_value_source *s, uint64_t table, bool of_keys,
                              struct value_shape *ret, struct gcd_error *err)
 {
+    struct process_types *p = of_source(s);
     struct clr *c = &p->heap->clr;
     const struct image_plan *plan;
     gcd_status st = GCD_OK;
@@ -130,8 +131,7 @@ static gcd_status make_shape(struct process_types *p, uint64_t table, bool of_ke
         return GCD_OK;
     }
     if (st == GCD_OK)
-        st = of_keys ? image_columns_key_type(&p->columns, table, &plan, &type)
-                     : image_columns_type(&p->columns, table, &plan, &type);
+        st = image_columns_type(&p->columns, table, of_keys, &plan, &type);
     if (st == GCD_OK && plan != NULL && plan->lacking) {
         ret->unknown = true;
     } else if (st == GCD_OK && plan != NULL && type != IMAGE_NO_ROWS) {
@@ -139,18 +139,6 @@ static gcd_status make_shape(struct process_types *p, uint64_t table, bool of_ke
         st = set_cells(p, plan, type, ret);
     }
     return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "cannot keep what types have");
-}
-
-static gcd_status find_shape(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                             struct gcd_error *err)
-{
-    return make_shape(of_source(s), table, false, ret, err);
-}
-
-static gcd_status find_key_shape(struct gcd_value_source *s, uint64_t table,
-                                 struct value_shape *ret, struct gcd_error *err)
-{
-    return make_shape(of_source(s), table, true, ret, err);
 }
 
 gcd_status gcd_value_source_new(uint32_t pid, const struct gcd_context *context,
@@ -163,7 +151,6 @@ gcd_status gcd_value_source_new(uint32_t pid, const struct gcd_context *context,
     p->alloc = a;
     p->source.begin = begin;
     p->source.shape = find_shape;
-    p->source.key_shape = find_key_shape;
     gcd_status st = open_heap(p, pid, context, err);
     if (st == GCD_OK)
         *ret = &p->source;

@@ -34,13 +34,11 @@ struct gcd_value_source {
      * GCD_E_NOMEM; GCD_E_LIMIT. */
     gcd_status (*begin)(struct gcd_value_source *s, struct value_rows *rows, const uint64_t *tables,
                         size_t n, struct gcd_error *err);
-    /* Of one of them, asked for once. */
-    gcd_status (*shape)(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                        struct gcd_error *err);
+    /* Of one of them, asked for once; once more if OF_KEYS: of an array of keys, which may be of
+     * numbers, and of which MOST elements are read without that. */
+    gcd_status (*shape)(struct gcd_value_source *s, uint64_t table, bool of_keys,
+                        struct value_shape *ret, struct gcd_error *err);
     const struct value_cell *cells; /* for each column of the rows */
-    /* Of an array of keys, which may be of numbers: MOST elements are read without this. */
-    gcd_status (*key_shape)(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                            struct gcd_error *err);
 };
 
 #endif

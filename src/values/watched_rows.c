@@ -51,7 +51,7 @@ gcd_status watched_rows_ask(struct watched_rows *w, uint32_t number, bool of_key
     struct watched_type *t = &w->types[number];
     t->asked = true;
     t->asked_as_keys = of_keys;
-    return (of_keys ? w->source->key_shape : w->source->shape)(w->source, t->table, &t->shape, err);
+    return w->source->shape(w->source, t->table, of_keys, &t->shape, err);
 }
 
 /* ---- a row ---- */

@@ -39,7 +39,7 @@ static uint8_t memory[0x4000];
 static void (*between)(void); /* before the old order is read once more; NULL: nothing happens */
 static unsigned readings;     /* of the old order */
 static uint64_t types_take_ns;
-static uint64_t hole;         /* from here on the process has nothing; 0 = none */
+static uint64_t hole; /* from here on the process has nothing; 0 = none */
 /* the clock at the start of a recording of support/tb.c */
 static const uint64_t start_ticks = 500;
 static uint64_t now;
@@ -131,8 +131,8 @@ static gcd_status begin_orders(struct gcd_value_source *s, struct value_rows *ro
     return GCD_OK;
 }
 
-static gcd_status shape_of(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                           struct gcd_error *err)
+static gcd_status shape_of(struct gcd_value_source *s, uint64_t table, bool of_keys,
+                           struct value_shape *ret, struct gcd_error *err)
 {
     static const struct value_column columns[] = {
         { .form = FORM_NUMBER, .element = 10 },
@@ -141,6 +141,7 @@ static gcd_status shape_of(struct gcd_value_source *s, uint64_t table, struct va
         { .form = FORM_NUMBER, .element = 8, .flags = VALUE_NULLABLE },
     };
     struct value_rows *rows = ((struct orders *)s)->rows;
+    assert_false(of_keys);
     *ret = (struct value_shape){ .type = VALUE_NO_TYPE,
                                  .bytes = VALUE_HEAD_BYTES,
                                  .unknown = table == LOST_TYPE };
@@ -254,9 +255,8 @@ static gcd_status watch_types(struct tb *t, size_t walk_bytes, enum gcd_values_k
 static gcd_status watch_kind(struct tb *t, size_t walk_bytes, enum gcd_values_kind kind,
                              const struct gcd_alloc *alloc, struct gcd_error *err)
 {
-    struct orders orders = { .source = { .begin = begin_orders,
-                                         .shape = shape_of,
-                                         .cells = order_cells } };
+    struct orders orders = { .source = {
+                                 .begin = begin_orders, .shape = shape_of, .cells = order_cells } };
     return watch_types(t, walk_bytes, kind, &orders.source, alloc, err);
 }
 
@@ -603,28 +603,31 @@ static gcd_status begin_maps(struct gcd_value_source *s, struct value_rows *rows
 
 static const struct value_cell map_cells[] = { { .offset = 8 }, { .offset = 0 } };
 
-static gcd_status shape_of_map(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                               struct gcd_error *err)
+static gcd_status shape_of_map(uint64_t table, struct value_shape *ret)
 {
     static const struct value_column column = { .form = FORM_REFERENCE };
-    (void)s, (void)err;
     assert_int_equal(table, MAP_TYPE);
     *ret = (struct value_shape){ .type = 0, .bytes = 16, .keys = 8 };
     gcd_status st = value_rows_add_type(rows_of_maps, table);
     return st == GCD_OK ? value_rows_add_column(rows_of_maps, &column, "keys", 4) : st;
 }
 
-static gcd_status shape_of_keys(struct gcd_value_source *s, uint64_t table, struct value_shape *ret,
-                                struct gcd_error *err)
+static gcd_status shape_of_keys(uint64_t table, struct value_shape *ret)
 {
     static const struct value_column column = { .form = FORM_NUMBER, .element = 8 };
-    (void)s, (void)err;
     assert_int_equal(table, INTS_TYPE);
     *ret = (struct value_shape){ .type = 1, .bytes = VALUE_HEAD_BYTES, .stride = 4 };
     gcd_status st = value_rows_add_type(rows_of_maps, table);
     if (st == GCD_OK)
         st = value_rows_set_stride(rows_of_maps, 4);
     return st == GCD_OK ? value_rows_add_column(rows_of_maps, &column, "", 0) : st;
+}
+
+static gcd_status shape_in_maps(struct gcd_value_source *s, uint64_t table, bool of_keys,
+                                struct value_shape *ret, struct gcd_error *err)
+{
+    (void)s, (void)err;
+    return of_keys ? shape_of_keys(table, ret) : shape_of_map(table, ret);
 }
 
 static void put_ints(uint64_t address, uint64_t count)
@@ -639,9 +642,8 @@ static void put_ints(uint64_t address, uint64_t count)
 static uint64_t known_keys(const struct collection *c)
 {
     struct gcd_value_source source = { .begin = begin_maps,
-                                       .shape = shape_of_map,
-                                       .cells = map_cells,
-                                       .key_shape = shape_of_keys };
+                                       .shape = shape_in_maps,
+                                       .cells = map_cells };
     struct gcd_error err = GCD_ERROR_INIT;
     struct tb t;
     uint32_t type;
