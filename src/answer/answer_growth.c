@@ -105,20 +105,38 @@ static bool is_same_place(const char *a, const char *b)
     return of_a - a == of_b - b && memcmp(a, b, (size_t)(of_a - a)) == 0;
 }
 
+/* The number of larger suspects with the place of S: two lists of one dictionary. */
+static size_t number_at_place(const struct answer_older *o, const struct gcd_suspect *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < gcd_suspects_count(o->newer); i++) {
+        const struct gcd_suspect *other = gcd_suspects_get(o->newer, i);
+        if (other == s)
+            return n;
+        n += other->kind == s->kind && strcmp(other->place, s->place) == 0;
+    }
+    return 0;
+}
+
 /* A large part of a collection has the place of the collection, but another kind, if that is large
- * by design. */
+ * by design.  Of several with one place the first is compared with the first, and so on; those
+ * for which there is none, such as versions of one collection, with the last. */
 static const struct place *place_of(const struct answer_older *o, const struct gcd_suspect *s)
 {
-    const struct place *alike = NULL;
+    const struct place *alike = NULL, *last = NULL;
+    size_t before = number_at_place(o, s);
     for (size_t i = 0; i < o->place_count; i++) {
         const struct place *p = &o->places[i];
         if (!is_same_kind(p->kind, s->kind) || !is_same_place(p->name, s->place))
             continue;
-        if (p->kind == s->kind && strcmp(p->name, s->place) == 0)
+        bool same = p->kind == s->kind && strcmp(p->name, s->place) == 0;
+        if (same && before-- == 0)
             return p;
+        if (same)
+            last = p;
         alike = alike == NULL || (alike->kind != s->kind && p->kind == s->kind) ? p : alike;
     }
-    return alike;
+    return last != NULL ? last : alike;
 }
 
 /*
@@ -314,9 +332,11 @@ static void prefer_come(struct answer_older *o, const struct gcd_names *names)
 {
     for (size_t i = 0; i < o->growth_count && o->come.owner != NULL; i++) {
         struct growth *g = &o->growths[i];
+        const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
+        /* what else these objects are, such as tasks, is told of the suspect only */
         if (is_filling(o, names, g) ||
-            (g->same_elements && (o->come.bytes >= MOST(g->grown) ||
-                                  is_in_owners(o, names, gcd_suspects_get(o->newer, i), g))))
+            (g->same_elements && s->also_count == 0 && (o->come.bytes >= MOST(g->grown) ||
+                                  is_in_owners(o, names, s, g))))
             g->worth = false;
     }
 }
@@ -420,6 +440,73 @@ static void find_limited(struct answer_older *o, const struct gcd_session *newer
     }
 }
 
+/* A little more can have come in all suspects than the heap has grown by. */
+static uint64_t with_a_tenth(uint64_t bytes)
+{
+    gcd_add_saturating(&bytes, bytes / 10);
+    return bytes;
+}
+
+/* What the rows before a suspect have told. */
+struct told {
+    const struct gcd_suspect **items;
+    size_t count;
+    uint64_t grown;
+};
+
+/* Is most of what G, the growth of S, tells told already, because it is the same bytes?  What is
+ * left of it counts; of what is not known nothing does. */
+static bool is_told(const struct answer_older *o, const struct gcd_suspect *s, struct growth *g,
+                    const struct told *told)
+{
+    uint64_t all, beside = gcd_suspects_beside(o->newer, s, told->items, told->count, &all);
+    if (gcd_suspect_kind_is_free(s->kind) || !s->overlaps)
+        return false;
+    if (all > 0 && beside < MOST(all) && told->grown >= MOST(g->grown))
+        return true;
+    g->own = all == 0 ? 0 : least(beside, g->grown);
+    return false;
+}
+
+/* The share of each in the growth of the heap, of which none has more than all, nor all of them. */
+static void find_shares(struct answer_older *o, uint64_t told)
+{
+    uint64_t all = more(o->own_bytes[0], o->own_bytes[1]);
+    bool known = all > 0 && told <= with_a_tenth(all);
+    uint64_t of = told > all ? told : all;
+    for (size_t i = 0; i < o->growth_count; i++) {
+        struct growth *g = &o->growths[i];
+        if (g->worth || g->told)
+            g->share = known && g->worth ? (double)g->own / (double)of : 0;
+    }
+}
+
+/* Tells nothing twice: what overlaps is left out where the suspects before it, which one dump would
+ * lead with, have most of its bytes. */
+static gcd_status fold_told(struct answer_older *o, struct gcd_error *err)
+{
+    struct told told = { .items = gcd_mem_new_array(&o->alloc, o->growth_count,
+                                                    sizeof *told.items) };
+    if (told.items == NULL && o->growth_count > 0)
+        return gcd_fail_nomem(err, "comparing suspects");
+    for (size_t i = 0; i < o->growth_count; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
+        struct growth *g = &o->growths[i];
+        if (!g->worth)
+            continue;
+        g->own = gcd_suspect_kind_is_free(s->kind) ? 0 : g->grown;
+        g->told = is_told(o, s, g, &told);
+        g->worth = !g->told;
+        if (g->told)
+            continue;
+        told.items[told.count++] = s;
+        gcd_add_saturating(&told.grown, g->own);
+    }
+    gcd_mem_free(&o->alloc, told.items, o->growth_count * sizeof *told.items);
+    find_shares(o, told.grown);
+    return GCD_OK;
+}
+
 /* What is worth a word comes first. */
 static bool is_before(const struct growth *a, const struct growth *b)
 {
@@ -512,6 +599,7 @@ gcd_status answer_older_match(struct answer_older *o, struct gcd_session *newer,
         o->growths[i] = find_growth(o, newer, origins, gcd_suspects_get(suspects, i));
     prefer_come(o, gcd_session_names(newer));
     find_limited(o, newer);
+    GCD_TRY(fold_told(o, err));
     sort_by_growth(o);
     return GCD_OK;
 }

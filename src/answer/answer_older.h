@@ -33,11 +33,13 @@ struct growth {
     uint64_t objects[2]; /* of that type in it; those of the older dump only if COUNTED */
     bool counted;
     uint64_t grown;     /* bytes; unless KNOWN estimated by these objects */
-    double share;       /* of the growth of the heap; 0 = the heap has grown by less */
+    uint64_t own;       /* of these, what no suspect before it has told */
+    double share;       /* of OWN in the growth of the heap; 0 = not known */
     bool full;          /* an array as long as before, in which there is no more room */
     bool same_elements; /* it grew without more elements or objects of that type */
     bool within;        /* but of TYPE, which is within these, there are more */
     bool worth;
+    bool told; /* and those before it, which are worth more, have most of the same bytes */
     bool beside; /* more has come outside the heap */
 };
 

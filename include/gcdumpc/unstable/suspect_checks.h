@@ -49,6 +49,11 @@ const uint32_t *gcd_suspects_objects(const struct gcd_suspects *s, size_t *ret_n
 const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s,
                                             const struct gcd_suspect *x, size_t i);
 
+/* Of the bytes that X, a suspect of S that OVERLAPS, keeps alive, those that none of the N in TOLD
+ * has; *RET_ALL: all of X's, 0 = not known. */
+uint64_t gcd_suspects_beside(const struct gcd_suspects *s, const struct gcd_suspect *x,
+                             const struct gcd_suspect *const *told, size_t n, uint64_t *ret_all);
+
 /* By which field the object of step I of the path of X holds that of the next one.  FIELDS may be
  * NULL. */
 struct gcd_field gcd_suspect_field(const struct gcd_suspect *x, size_t i,

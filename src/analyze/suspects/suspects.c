@@ -173,6 +173,7 @@ static const struct {
     { suspects_holders, true, 0 },
     { keep_objects, true, 0 },
     { describe, true, 0 },
+    { suspects_share, true, 0 },
     { sort, true, 0 },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
@@ -369,6 +370,7 @@ void gcd_suspects_free(struct gcd_suspects *s)
     gcd_mem_free(&a, s->items, s->room * sizeof *s->items);
     gcd_mem_free(&a, s->order, s->count * sizeof *s->order);
     gcd_mem_free(&a, s->objects, s->object_room * sizeof *s->objects);
+    gcd_mem_free(&a, s->shared, s->shared_room * sizeof *s->shared);
     gcd_mem_free(&a, s->consumers, s->consumer_room * sizeof *s->consumers);
     gcd_textpool_done(&s->pool);
     gcd_mem_free(&a, s, sizeof *s);

@@ -154,6 +154,14 @@ struct suspect {
     /* of the objects that it holds directly: the one that retains most; 0 = none */
     uint64_t largest_bytes;
     uint32_t largest_type;
+    uint32_t shared; /* its bit in struct suspects_shared; 0 = none */
+};
+
+/* The bytes of the objects that belong to OWNER, a suspect that does not overlap (SUSPECTS_NONE =
+ * none), and to the overlapping ones in SETS. */
+struct suspects_shared {
+    uint32_t sets, owner;
+    uint64_t bytes;
 };
 
 /* Few elements of a collection, and below them most of the bytes in objects of pub.own[0]: EACH has
@@ -195,6 +203,8 @@ struct gcd_suspects {
     size_t consumer_count, consumer_room;
     uint32_t *objects; /* of findings that do not overlap */
     size_t object_count, object_room;
+    struct suspects_shared *shared;
+    size_t shared_count, shared_room;
 };
 
 /* An object of the suspect with this id.  Unless the suspect overlaps others, the object counts for
@@ -317,6 +327,8 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
  * known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* suspects_shared.c: s->shared, once it is known which suspects are told. */
+gcd_status suspects_share(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have nothing young in them. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
 /* suspects_keys.c: dictionaries whose keys are never found. */

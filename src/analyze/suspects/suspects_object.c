@@ -35,6 +35,8 @@
 /* So many heavy elements of one type stay in their collection, if at most so small a part of it is
  * not in elements of this type or in small ones. */
 #define FEWEST_ALIKE 3u
+/* With a lower limit than usual, two are enough: parts of one matter. */
+#define FEWEST_OF_LOW 2u
 #define OTHERS_PART  5u
 
 struct heavy {
@@ -260,6 +262,8 @@ static void count_alike(struct tree *t)
  * below them. */
 static void join_alike(struct tree *t)
 {
+    double share = t->w->o->share;
+    uint32_t fewest = share > 0 && share < GCD_SUSPECTS_SHARE ? FEWEST_OF_LOW : FEWEST_ALIKE;
     count_alike(t);
     for (uint32_t i = 0; i < t->count; i++) {
         struct heavy *h = &t->items[i];
@@ -269,7 +273,7 @@ static void join_alike(struct tree *t)
         uint64_t all = retained(t, h->parent), heavy = all - p->rest;
         h->inside =
             p->inside || (p->collection && !is_list(t, h->parent) && is_heavy(t, i) &&
-                          p->alike_count >= FEWEST_ALIKE && type_of(t, i) == type_of(t, p->alike) &&
+                          p->alike_count >= fewest && type_of(t, i) == type_of(t, p->alike) &&
                           heavy - p->alike_bytes <= all / OTHERS_PART);
     }
     for (uint32_t i = (uint32_t)t->count; i-- > 0;)

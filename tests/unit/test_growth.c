@@ -1,0 +1,189 @@
+/* Growth between two dumps is told once: no two rows are the same bytes, whatever kinds of suspects
+ * they are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/session/views.h>
+#include <gcdumpc/unstable/suspect_checks.h>
+
+#include "answer/answers.h"
+#include "support/check.h"
+/* its struct of this name is another one */
+#define answer pile_answer
+#include "support/pile.h"
+#undef answer
+
+#define TASK "System.Threading.Tasks.Task`1[Shop.Reply]"
+#define BOX                                                                                   \
+    "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System." \
+    "Int32,Shop.Rpc+<CallAsync>d__2]"
+#define LIST   "System.Collections.Generic.List`1[System.Object]"
+#define STORES 5u
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+/* What one store has: calls that wait, each for its own task, and plain orders, in LISTS lists. */
+struct store {
+    unsigned tasks, orders, lists;
+};
+
+static void fill(struct pile *p, uint32_t into, const struct store *s)
+{
+    uint32_t items = child(p, into, "System.Object[]", 64);
+    for (unsigned i = 0; i < s->tasks / s->lists; i++) {
+        uint32_t task = child(p, items, TASK, 72), box = child(p, task, BOX, 96);
+        edge(p, box, box);
+        child(p, box, "Shop.Client", 200);
+    }
+    for (unsigned i = 0; i < s->orders / s->lists; i++)
+        child(p, items, "Shop.Order", 150);
+}
+
+static struct gcd_session *heap_of(const struct store stores[STORES], struct gcd_graph **ret_graph)
+{
+    struct pile *p = pile_new();
+    static char names[STORES][20];
+    for (unsigned i = 0; i < STORES; i++) {
+        (void)snprintf(names[i], sizeof names[i], "Shop.Store%u", i);
+        uint32_t store = node(p, names[i], 24), all = child(p, store, LIST, 32),
+                 items = child(p, all, "System.Object[]", 64);
+        static_root(p, store, "s_store");
+        for (unsigned k = 0; k < stores[i].lists; k++)
+            fill(p, child(p, items, LIST, 32), &stores[i]);
+    }
+    struct gcd_session *s = NULL;
+    *ret_graph = pile_graph(p);
+    assert_int_equal(gcd_session_new(*ret_graph,
+                                     &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
+                                                                    .min_bytes =
+                                                                        ANSWER_GROWN_BYTES },
+                                     &s, &err),
+                     GCD_OK);
+    return s;
+}
+
+/* Do the objects of TYPE, or only NODE if that is one, keep NODE alive? */
+static bool keeps(const struct gcd_graph *g, const struct gcd_dominators *d,
+                  const struct gcd_suspect *s, uint32_t node)
+{
+    bool typed = s->kind == GCD_SUSPECT_TASKS || s->kind == GCD_SUSPECT_ASYNC;
+    for (; node < GCD_NODE_ROOT; node = gcd_dominators_parent(d, node))
+        if (typed ? gcd_graph_node_type(g, node) == s->type : node == s->node)
+            return true;
+    return false;
+}
+
+/* The bytes of X that none of the N in TOLD has, by a look at each object; *RET_ALL: all of X's. */
+static uint64_t beside(const struct gcd_graph *g, const struct gcd_dominators *d,
+                       const struct gcd_suspect *x, const struct gcd_suspect **told, size_t n,
+                       uint64_t *ret_all)
+{
+    uint64_t sum = 0;
+    *ret_all = 0;
+    for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
+        bool in_told = false;
+        if (!keeps(g, d, x, node))
+            continue;
+        for (size_t i = 0; i < n && !in_told; i++)
+            in_told = keeps(g, d, told[i], node);
+        *ret_all += gcd_graph_node_size(g, node);
+        sum += in_told ? 0 : gcd_graph_node_size(g, node);
+    }
+    return sum;
+}
+
+/* The percentage that SAID ends with; 0 = none. */
+static unsigned percent(const char *said)
+{
+    const char *end = strstr(said, " % of the growth"), *at = end;
+    while (end != NULL && at > said && strchr("0123456789", at[-1]) != NULL)
+        at--;
+    return end != NULL ? (unsigned)strtoul(at, NULL, 10) : 0;
+}
+
+/* Counts the rows that are the same bytes again in *RET_FOLDED; returns those told. */
+static size_t check(const struct answer_grown *grown, const struct gcd_suspects *all,
+                    struct gcd_session *newer, const struct gcd_graph *g, size_t *ret_folded)
+{
+    const struct gcd_suspect *told[64];
+    const struct gcd_dominators *d;
+    bool worth[64] = { false };
+    size_t n = 0;
+    unsigned sum = 0;
+    assert_int_equal(gcd_session_dominators(newer, NULL, &d, &err), GCD_OK);
+    assert_true(grown->count <= 64);
+    for (size_t i = 0; i < grown->count; i++) {
+        worth[grown->rows[i].suspect] = grown->rows[i].worth;
+        sum += grown->rows[i].worth ? percent(grown->rows[i].said) : 0;
+    }
+    for (size_t i = 0; i < gcd_suspects_count(all); i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(all, i);
+        uint64_t bytes, left = beside(g, d, s, told, n, &bytes), known;
+        if (s->overlaps) {
+            assert_int_equal(gcd_suspects_beside(all, s, told, n, &known), left);
+            assert_int_equal(known, bytes);
+        }
+        *ret_folded += s->overlaps && !worth[i] && left < bytes / 2;
+        if (!worth[i])
+            continue;
+        if (s->overlaps ? left < bytes / 2 : left < s->bytes)
+            fail_msg("%s: %lu of %lu bytes are told already", s->place,
+                     (unsigned long)(bytes - left), (unsigned long)bytes);
+        told[n++] = s;
+    }
+    if (sum > 100 + n) /* each is rounded */
+        fail_msg("%u %% of the growth in %zu rows", sum, n);
+    return n;
+}
+
+static void one_growth_is_one_row(void **state)
+{
+    (void)state;
+    size_t told = 0, folded = 0;
+    for (uint64_t round = 0; round < 60; round++) {
+        struct store was[STORES], is[STORES];
+        uint64_t seed = round;
+        for (unsigned i = 0; i < STORES; i++) {
+            was[i] = (struct store){ (unsigned)(next(&seed) % 3 * 200),
+                                     (unsigned)(next(&seed) % 3 * 300),
+                                     (unsigned)(next(&seed) % 3 + 1) };
+            is[i] = was[i];
+            is[i].tasks += (unsigned)(next(&seed) % 4 * 250);
+            is[i].orders += (unsigned)(next(&seed) % 2 * 800);
+        }
+        struct gcd_graph *graphs[2];
+        struct gcd_session *older = heap_of(was, &graphs[0]), *newer = heap_of(is, &graphs[1]);
+        const struct gcd_suspects *before, *now;
+        struct answer_older *o = NULL;
+        struct answer_grown grown = { .count = 0 };
+        assert_int_equal(gcd_session_suspects(older, NULL, &before, &err), GCD_OK);
+        assert_int_equal(gcd_session_suspects(newer, NULL, &now, &err), GCD_OK);
+        assert_int_equal(answer_older_new(older, before, true, NULL, &o, &err), GCD_OK);
+        assert_int_equal(answer_grown_suspects(o, newer, now, NULL, &grown, &err), GCD_OK);
+        told += check(&grown, now, newer, graphs[1], &folded);
+        answer_grown_done(&grown);
+        answer_older_free(o);
+        gcd_session_free(older);
+        gcd_session_free(newer);
+        gcd_graph_free(graphs[0]);
+        gcd_graph_free(graphs[1]);
+    }
+    /* both happen */
+    assert_true(told > 60);
+    assert_true(folded > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_growth_is_one_row),
+    };
+    return cmocka_run_group_tests_name("test_growth", tests, NULL, NULL);
+}
