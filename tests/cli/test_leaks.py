@@ -94,7 +94,32 @@ def versions(collection, part, shared, now=1000, n=1000, together=False):
     return heap(objects, [("was", "s_was"), ("is", "s_is")])[0]
 
 
+# what a sentence says of a lifetime -> what a shown line of the path has
+TOLD = ((r"held by (?:the )?(static (?:variable|property) \S+?)[.,]?(?: by way of| through|\.|$)", None),
+        (r"registered in the service provider", "DependencyInjection."), (r"scope of the service provider", "DependencyInjection."),
+        (r"is held by a call of ([\w.]+),", None), (r"is held by a timer", "TimerQueueTimer"), (r"with a CancellationToken", "CancellationTokenSource"),
+        (r"value of an AsyncLocal", "AsyncLocalValueMap"), (r"value of a ThreadLocal", "ThreadLocal"), (r"is a hosted service", "Hosting."),
+        (r"by a ConditionalWeakTable", "ConditionalWeakTable"), (r"part of the request pipeline", "RequestDelegate"),
+        (r"(?:held by|reached through) the field (\w+) of one ", None), (r"(?:held by|reached through) one ([\w.]+)", None))
+
+
+def untold(suspect):
+    """What the sentence of SUSPECT names and its path does not show."""
+    lines = "\n".join(suspect["lines"])
+    for pattern, wanted in TOLD:
+        found = re.search(pattern, suspect["sentence"])
+        if found and suspect["lines"] and (wanted or found[1]) not in lines:
+            yield f"{found[0]}: {lines}"
+
+
 class Leaks(CliTest):
+    def test_paths_lead_through_what_sentences_name(self):
+        files = [*map(trace, RECORDINGS), *(os.path.join(SOURCE, "traces", "shop", f"{name}.nettrace.gz") for name in ("morning", "evening"))]
+        suspects = [s for file in files
+                    for s in json.loads(self.gcdumpc("leaks", file, "--share", "0.1", "--min-bytes", "2000", "--json").text)["suspects"]]
+        self.assertGreater(len(suspects), 50)
+        self.assertEqual([u for s in suspects for u in untold(s)], [])
+
     def json(self, *words, code=0):
         got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
         self.assertEqual(got["schema"], 2)

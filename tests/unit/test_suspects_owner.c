@@ -12,7 +12,8 @@
 
 #define LIST     "System.Collections.Generic.List`1[Shop.Order]"
 #define PROVIDER "Microsoft.Extensions.DependencyInjection.ServiceProvider"
-#define SCOPE    "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
+#define LOOKUP   "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+#define SCOPE    LOOKUP "ServiceProviderEngineScope"
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
@@ -838,6 +839,55 @@ static void how_long_it_lives(void **state)
     }
 }
 
+/* The shown step of TYPE on the path of S; SIZE_MAX = there is none. */
+static size_t shown_step(struct answer a, const struct gcd_suspect *s, const char *name)
+{
+    for (size_t i = 0; i < s->path_count; i++)
+        if (s->path[i].fold == GCD_FOLD_SHOWN && strcmp(type_name(a, s->path[i].type), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* People look on the path for what the sentence says. */
+static void the_path_is_the_one_that_is_told(void **state)
+{
+    (void)state;
+    struct answer a =
+        held_by((const char *const[]){ "System.A", "System.B", "System.Threading.TimerQueueTimer",
+                                       "System.Threading.Timer" },
+                4);
+    assert_int_equal(shown_step(a, first(a), "System.Threading.TimerQueueTimer"), 2);
+    forget(a);
+    for (unsigned itself = 0; itself < 3; itself++) {
+        struct pile *p = pile_new();
+        uint32_t queue = node(p, "System.Threading.TimerQueue", 8),
+                 call = child(p, queue, "System.Threading.Call", 8),
+                 service = child(p, call, "Shop.Catalogue", 24), provider = node(p, PROVIDER, 8),
+                 cache = itself == 0 ? service : child(p, service, "Shop.Cache", 24), at = provider;
+        static_root(p, queue, "Instances");
+        if (itself < 2) /* else the service is the only one that leads to its provider */
+            root(p, provider, GCD_ROOT_STACK, 0, "");
+        else
+            edge(p, service, provider);
+        for (unsigned i = 0; i < 3; i++)
+            at = child(p, at, "System.Object[]", 8);
+        edge(p, child(p, at, LOOKUP "ConstructorCallSite", 8), service);
+        fill(p, child(p, cache, "System.Collections.Generic.List`1[Shop.Order[]]", 24), 20,
+             "Shop.Order[]");
+        a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        size_t shown = shown_step(a, s, PROVIDER);
+        if (strstr(s->sentence, itself > 0 ? " It is held by Catalogue, which is registered in the "
+                                             "service provider"
+                                           : " It is registered in the service provider") == NULL)
+            fail_msg("%s", s->sentence);
+        assert_int_equal(shown, itself < 2 ? 0 : SIZE_MAX);
+        assert_int_equal(gcd_graph_summary(a.g)->roots[s->root].kind,
+                         itself < 2 ? GCD_ROOT_STACK : GCD_ROOT_STATIC);
+        forget(a);
+    }
+}
+
 /* The list of what the root scope is to dispose of has advice of its own; what is in the list has
  * not. */
 static void kept_by_the_root_scope(void **state)
@@ -1253,6 +1303,7 @@ int main(void)
         cmocka_unit_test(arrays_of_static_variables),
         cmocka_unit_test(few_static_variables),
         cmocka_unit_test(how_long_it_lives),
+        cmocka_unit_test(the_path_is_the_one_that_is_told),
         cmocka_unit_test(kept_by_the_root_scope),
         cmocka_unit_test(a_typical_object),
         cmocka_unit_test(who_else_refers_to_them),

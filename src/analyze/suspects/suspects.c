@@ -67,6 +67,7 @@ static bool is_told(const struct suspect *x)
 static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_suspects *s = w->s;
+    GCD_TRY(suspects_find_registered(w, err));
     for (size_t i = 0; i < s->count; i++) {
         struct suspect *x = &s->items[i];
         if (!gcd_suspect_kind_is_free(x->pub.kind) && s->heap_bytes > 0)
@@ -84,7 +85,6 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     GCD_TRY(suspects_find_failed(w, err));
     GCD_TRY(suspects_find_listeners(w, err));
     GCD_TRY(suspects_find_recent(w, err));
-    GCD_TRY(suspects_find_registered(w, err));
     for (size_t i = 0; i < s->count; i++) {
         s->items[i].small = is_small(w, &s->items[i]);
         GCD_TRY(suspects_sentence(w, &s->items[i], err));
@@ -231,6 +231,7 @@ static void end_checks(struct gcd_suspects *s)
 
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
+    gcd_idmap_init(&w->sites, w->alloc);
     GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
     GCD_TRY(suspects_find_origins(w, err));
     GCD_TRY(suspects_find_alike(w, err));
@@ -255,7 +256,7 @@ static void work_done(struct suspects_work *w)
     gcd_mem_free(w->alloc, w->is_own, w->types);
     gcd_mem_free(w->alloc, w->alike, w->types * sizeof *w->alike);
     gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
-    gcd_mem_free(w->alloc, w->registered, w->words * sizeof *w->registered);
+    gcd_idmap_done(&w->sites);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);
     gcd_mem_free(w->alloc, w->owned, w->owned_room * sizeof *w->owned);

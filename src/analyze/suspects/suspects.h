@@ -154,6 +154,9 @@ struct suspect {
     /* of the objects that it holds directly: the one that retains most; 0 = none */
     uint64_t largest_bytes;
     uint32_t largest_type;
+    /* it is SERVICE, or held by it, which a service provider holds; its path leads through SITE,
+     * the call site; GCD_NODE_NONE = not so */
+    uint32_t service, site;
     uint32_t shared; /* its bit in struct suspects_shared; 0 = none */
 };
 
@@ -252,9 +255,9 @@ struct suspects_work {
     uint32_t *alike;
     /* one bit per node: an internal object of a suspected collection; NULL = there is none */
     uint64_t *inside;
-    /* one bit per node: the program's own, and registered in a service provider as the only object
-     * of its service; NULL = none is */
-    uint64_t *registered;
+    /* the program's own objects that are registered in a service provider as the only ones of their
+     * services -> the call site that holds each */
+    struct gcd_idmap sites;
     /* one bit per node: only the finalizer queue holds it; NULL = the queue is empty */
     uint64_t *waiting;
     size_t words;
@@ -377,8 +380,13 @@ bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_susp
 /* Is NAME, as the runtime writes it, a type that holds everything a program makes once, such as
  * ServiceProvider? */
 bool suspects_is_container(const char *name);
-/* w->registered. */
+/* w->sites. */
 gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *err);
+/* Makes the path of X the one that its sentence tells, if that is a service provider. */
+gcd_status suspects_lead_through_site(const struct suspects_work *w, struct suspect *x,
+                                      struct gcd_error *err);
+/* Does the sentence of X name step I as what tells its lifetime? */
+bool suspects_names_step(const struct suspects_work *w, const struct suspect *x, size_t i);
 /* Is NODE such an object, or a database in memory, to which many lead that do not hold its content?
  * A scope that is not the root scope is none: who leads to it holds its services. */
 bool suspects_is_passage(const struct suspects_work *w, uint32_t node);

@@ -82,9 +82,9 @@ bool suspects_is_container(const char *name)
            strcmp(name, "Microsoft.AspNetCore.Builder.WebApplication") == 0;
 }
 
-static const char *name_at(const struct suspect_words *s, const struct gcd_suspect *p, size_t i)
+static const char *name_at(const struct suspects_work *w, const struct gcd_suspect *p, size_t i)
 {
-    return gcd_graph_summary(s->w->g)->types[p->path[i].type].name;
+    return gcd_graph_summary(w->g)->types[p->path[i].type].name;
 }
 
 static const struct marker *marker_of(const char *name)
@@ -115,7 +115,8 @@ static bool is_call_site(const char *name)
 }
 
 /* A call site keeps the only object of its service, once that is made.  A shortest path often goes
- * through a timer or a socket instead, which says nothing. */
+ * through a timer or a socket instead, which says nothing.  One of the sites that hold an object is
+ * enough. */
 gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *err)
 {
     const struct gcd_type *types = gcd_graph_summary(w->g)->types;
@@ -128,17 +129,17 @@ gcd_status suspects_find_registered(struct suspects_work *w, struct gcd_error *e
         any |= is_site[i] && types[i].objects > 0;
     }
     gcd_status st = GCD_OK;
-    if (any &&
-        (w->registered = gcd_mem_new_array(w->alloc, w->words, sizeof *w->registered)) == NULL)
-        st = gcd_fail_nomem(err, "looking for services");
     for (uint32_t node = 0; node < w->nodes && any && st == GCD_OK; node++) {
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             st = suspects_check(w, err);
-        for (size_t i = 0; i < n && is_site[suspects_type_of(w, node)]; i++)
-            if (w->is_own[suspects_type_of(w, edges[i])])
-                bits_set(w->registered, edges[i]);
+        for (size_t i = 0; i < n && is_site[suspects_type_of(w, node)] && st == GCD_OK; i++)
+            if (w->is_own[suspects_type_of(w, edges[i])] &&
+                gcd_paths_parent(w->paths, node) != GCD_NODE_NONE &&
+                gcd_idmap_get(&w->sites, edges[i]) == GCD_IDMAP_NONE &&
+                !gcd_idmap_put(&w->sites, edges[i], node))
+                st = gcd_fail_nomem(err, "looking for services");
     }
     gcd_mem_free(w->alloc, is_site, w->types);
     return st;
@@ -154,18 +155,18 @@ static size_t owner_step(const struct gcd_suspect *p)
 }
 
 /* The last marker before step END; NULL = none. */
-static const struct marker *find_marker(const struct suspect_words *s, const struct gcd_suspect *p,
+static const struct marker *find_marker(const struct suspects_work *w, const struct gcd_suspect *p,
                                         size_t end, size_t *ret_step)
 {
     bool plumbing = true;
     for (size_t i = end; i-- > 0;) {
-        const char *name = name_at(s, p, i);
+        const char *name = name_at(w, p, i);
         const struct marker *m = marker_of(name);
         if (m != NULL && (plumbing || !m->near)) {
             *ret_step = i;
             return m;
         }
-        if (gcd_origins_get(s->w->origins, p->path[i].type) == GCD_ORIGIN_OWN)
+        if (gcd_origins_get(w->origins, p->path[i].type) == GCD_ORIGIN_OWN)
             return NULL;
         plumbing = plumbing && suspects_is_plumbing(name);
     }
@@ -176,7 +177,7 @@ static const struct marker *find_marker(const struct suspect_words *s, const str
 static const char *text_of(const struct suspect_words *s, const struct gcd_suspect *p,
                            const struct marker *m, size_t step)
 {
-    if (m == &markers[0] && ((step > 0 && marker_of(name_at(s, p, step - 1)) == &markers[1]) ||
+    if (m == &markers[0] && ((step > 0 && marker_of(name_at(s->w, p, step - 1)) == &markers[1]) ||
                              (!p->path[step].skipped && is_root_scope(s->w, p->path[step].node))))
         return " is kept by the root scope of the service provider, which lives as long as the "
                "program";
@@ -197,7 +198,7 @@ bool suspects_in_own_static(const struct suspects_work *w, const struct gcd_susp
 bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step = 0;
-    const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
+    const struct marker *m = find_marker(s->w, &x->pub, owner_step(&x->pub), &step);
     /* it is the list of disposable services, not something in it */
     bool itself = x->pub.path_count <= step + 2;
     return m != NULL && itself && text_of(s, &x->pub, m, step) != m->text;
@@ -206,31 +207,80 @@ bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspe
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step;
-    return find_marker(s, &x->pub, owner_step(&x->pub), &step) != NULL;
+    return find_marker(s->w, &x->pub, owner_step(&x->pub), &step) != NULL;
 }
 
 bool suspects_is_in_memory_database(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step;
-    const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
+    const struct marker *m = find_marker(s->w, &x->pub, owner_step(&x->pub), &step);
     return m != NULL && gcd_text_begins(m->type, IN_MEMORY);
 }
 
-/* " It is held by Shop.Feed, which is registered in the service provider ...": of what is on the
- * path to the owner at step END, the nearest that is.  False: nothing is. */
-static bool put_registered(struct suspect_words *s, const struct gcd_suspect *p, size_t end,
-                           const char *subject)
+/* The step of the nearest on the path to the owner, itself included, that is registered in a
+ * service provider; SIZE_MAX = nothing is, or a marker or an own static variable tells more. */
+static size_t registered_step(const struct suspects_work *w, const struct gcd_suspect *p)
 {
-    size_t i = end + 1;
+    size_t step = 0, i = owner_step(p) + 1;
+    if (w->sites.used == 0 || p->owner_node == GCD_NODE_NONE || suspects_in_own_static(w, p) ||
+        find_marker(w, p, owner_step(p), &step) != NULL)
+        return SIZE_MAX;
     while (i > 0 && (p->path[i - 1].skipped || p->path[i - 1].repeats > 1 ||
-                     !bits_get(s->w->registered, p->path[i - 1].node)))
+                     gcd_idmap_get(&w->sites, p->path[i - 1].node) == GCD_IDMAP_NONE))
         i--;
-    if (i == 0)
+    return i > 0 ? i - 1 : SIZE_MAX;
+}
+
+gcd_status suspects_lead_through_site(const struct suspects_work *w, struct suspect *x,
+                                      struct gcd_error *err)
+{
+    size_t step = registered_step(w, &x->pub);
+    uint32_t node, steps = 0;
+    if (step == SIZE_MAX)
+        return GCD_OK;
+    node = x->pub.path[step].node;
+    x->service = node;
+    for (uint32_t up = gcd_idmap_get(&w->sites, node); up < GCD_NODE_ROOT;
+         up = gcd_paths_parent(w->paths, up)) {
+        if (up == node) /* who leads to the site has the service itself */
+            return GCD_OK;
+        if (++steps % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+    }
+    x->site = gcd_idmap_get(&w->sites, node);
+    return suspects_path(w, x, err);
+}
+
+bool suspects_names_step(const struct suspects_work *w, const struct suspect *x, size_t i)
+{
+    const struct gcd_suspect *p = &x->pub;
+    size_t end = 0, at = 0;
+    if (p->path[i].skipped)
         return false;
+    if (x->site == GCD_NODE_NONE)
+        return find_marker(w, p, owner_step(p), &at) != NULL && at == i;
+    while (end < p->path_count && p->path[end].node != x->service)
+        end++;
+    at = end;
+    while (at > 0 && strcmp(name_at(w, p, at - 1), INJECTION "ServiceProvider") != 0)
+        at--;
+    return i + 1 == (at > 0 ? at : end);
+}
+
+/* " It is held by Shop.Feed, which is registered in the service provider ...".  False: nothing is.
+ */
+static bool put_registered(struct suspect_words *s, const struct suspect *x, const char *subject)
+{
+    const struct gcd_suspect *p = &x->pub;
+    size_t i = 0;
+    if (x->service == GCD_NODE_NONE)
+        return false;
+    while (i < p->path_count && p->path[i].node != x->service)
+        i++;
     suspects_put(s, " %s is ", subject);
-    if (i <= end) {
+    if (i < owner_step(p)) {
         suspects_put(s, "held by ");
-        suspects_put_type(s, p->path[i - 1].type);
+        suspects_put_type(s, p->path[i].type);
         suspects_put(s, ", which is ");
     }
     suspects_put(s, "registered in the service provider and lives as long as the program.");
@@ -263,9 +313,8 @@ void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, con
 {
     const struct gcd_suspect *p = &x->pub;
     size_t step = 0;
-    const struct marker *m = find_marker(s, p, owner_step(p), &step);
-    if (m == NULL && s->w->registered != NULL && p->owner_node != GCD_NODE_NONE &&
-        !suspects_in_own_static(s->w, p) && put_registered(s, p, owner_step(p), subject))
+    const struct marker *m = find_marker(s->w, p, owner_step(p), &step);
+    if (put_registered(s, x, subject))
         return;
     if (m == NULL && p->owner_node != GCD_NODE_NONE && put_waiting(s, p, owner_step(p), subject))
         return;

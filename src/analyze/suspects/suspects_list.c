@@ -30,6 +30,8 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
                               .within = SUSPECTS_NONE,
                               .into = SUSPECTS_NONE,
                               .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE,
+                              .service = GCD_NODE_NONE,
+                              .site = GCD_NODE_NONE,
                               .owner_type = GCD_TYPE_NONE,
                               .heaviest_type = GCD_TYPE_NONE };
     return GCD_OK;

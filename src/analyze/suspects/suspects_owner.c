@@ -171,14 +171,22 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x,
 
 /* ---- the path ---- */
 
+/* Can the sentence of a suspect of KIND say how long it lives? */
+static bool says_lifetime(enum gcd_suspect_kind kind)
+{
+    return kind == GCD_SUSPECT_OBJECT || kind == GCD_SUSPECT_TYPE || kind == GCD_SUSPECT_HANDLERS;
+}
+
 static gcd_status fold(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     struct gcd_fold_step *steps = gcd_mem_new_array(w->alloc, x->pub.path_count, sizeof *steps);
+    bool says = says_lifetime(x->pub.kind);
     if (steps == NULL)
         return gcd_fail_nomem(err, "describing the path to a suspect");
     for (size_t i = 0; i < x->pub.path_count; i++)
         steps[i] =
-            (struct gcd_fold_step){ .type = x->path[i].skipped ? GCD_TYPE_NONE : x->path[i].type };
+            (struct gcd_fold_step){ .type = x->path[i].skipped ? GCD_TYPE_NONE : x->path[i].type,
+                                    .keep = says && suspects_names_step(w, x, i) };
     gcd_fold_path(w->origins, w->collections, steps, x->pub.path_count);
     for (size_t i = 0; i < x->pub.path_count; i++) {
         x->path[i].fold = steps[i].fold;
@@ -203,6 +211,8 @@ gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, stru
     if (x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE)
         GCD_TRY(find_collection(w, x, err));
     GCD_TRY(find_owner(w, x, err));
+    if (says_lifetime(x->pub.kind))
+        GCD_TRY(suspects_lead_through_site(w, x, err));
     x->contained = is_contained(w, x);
     if (x->contained && x->pub.kind == GCD_SUSPECT_OBJECT)
         GCD_TRY(suspects_find_user(w, x, err));

@@ -62,9 +62,11 @@ static gcd_status keep(const struct suspects_work *w, struct suspect *x, const s
 {
     size_t far = way->far_count < FAR ? (size_t)way->far_count : FAR,
            n = way->near_count + far + (way->skipped > 0);
-    x->path = gcd_mem_new_array(w->alloc, n, sizeof *x->path);
-    if (x->path == NULL)
+    struct gcd_suspect_step *path = gcd_mem_new_array(w->alloc, n, sizeof *path);
+    if (path == NULL)
         return gcd_fail_nomem(err, "describing the path to a suspect");
+    gcd_mem_free(w->alloc, x->path, x->path_room * sizeof *x->path);
+    x->path = path;
     x->path_room = n;
     n = 0;
     for (uint64_t i = 0; i < far; i++)
@@ -90,7 +92,9 @@ gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struc
     if (node == GCD_NODE_NONE || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
         return GCD_OK;
     for (;;) {
-        uint32_t up = gcd_paths_parent(w->paths, node);
+        uint32_t up = x->site != GCD_NODE_NONE && node == x->service
+                          ? x->site
+                          : gcd_paths_parent(w->paths, node);
         go_up(&way, node, suspects_type_of(w, node),
               up != GCD_NODE_ROOT && is_dependent(&f, up, node));
         if (up == GCD_NODE_ROOT)
