@@ -8,9 +8,18 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "answer/answers.h"
+#include "base/short_name.h"
 
 /* "(1,234 types together)" */
 #define ANSWER_NOTE_BYTES 256
+
+const char *answer_short_type(const struct gcd_session *s, uint32_t type,
+                              char ret[GCD_ASYNC_STEP_BYTES])
+{
+    return gcd_short_name(gcd_names_get(gcd_session_names(s), type),
+                          gcd_graph_summary(gcd_session_graph(s))->types[type].name, ret,
+                          GCD_ASYNC_STEP_BYTES);
+}
 
 bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n)
 {

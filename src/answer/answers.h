@@ -5,6 +5,7 @@
 #ifndef GCD_ANSWER_ANSWERS_H
 #define GCD_ANSWER_ANSWERS_H
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/diff.h>
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/session.h>
@@ -508,6 +509,9 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 
 /* ---- answer_words.c: cells that many answers have ---- */
 
+/* TYPE without namespaces, cut if it does not fit. */
+const char *answer_short_type(const struct gcd_session *s, uint32_t type,
+                              char ret[GCD_ASYNC_STEP_BYTES]);
 /* Where no operation was found in the dump S, with the totals T; some may not be read. */
 const char *answer_nothing_waits(const struct gcd_summary *s, const struct gcd_async_totals *t);
 /* What follows a sentence about what was not found: "", or of an incomplete dump that it may be

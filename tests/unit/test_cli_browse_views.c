@@ -185,8 +185,13 @@ static void suspects(void **state)
     assert_true(n > 0 && headline > 0 && browse_lines(v) == headline + n);
     for (uint64_t i = 0; i < n; i++) {
         struct browse_line line;
+        const struct gcd_suspect *s = gcd_suspects_get(o.m.suspects, (size_t)i);
+        size_t k = strlen(s->place);
         browse_line_at(v, headline + i, &line);
-        assert_string_equal(line.name, gcd_suspects_get(o.m.suspects, (size_t)i)->sentence);
+        assert_memory_equal(line.name, s->place, k);
+        assert_memory_equal(line.name + k, ": ", 2);
+        assert_memory_equal(line.name + k + 2, s->what, line.name_bytes - k - 2);
+        assert_int_equal(line.name_bytes, k + 2 + strlen(s->what));
     }
     browse_free(v);
     show_from(&(struct browse_subject){ .kind = BROWSE_SUSPECTS }, headline);
@@ -197,10 +202,43 @@ static void suspects(void **state)
         uint64_t first = v->sections[0].count;
         size_t k = strlen(s->sentence);
         assert_memory_equal(v->sections[0].text, s->sentence, k);
-        assert_string_equal(v->sections[0].text + k + (s->advice[0] != '\0'), s->advice);
+        k += s->advice[0] != '\0';
+        assert_memory_equal(v->sections[0].text + k, s->advice, strlen(s->advice));
+        k += strlen(s->advice) + (s->evidence[0] != '\0');
+        assert_string_equal(v->sections[0].text + k, s->evidence);
         browse_free(v);
         show_from(&one, first);
     }
+}
+
+/* A narrow window wraps what a suspect is; the numbers are beside the first line, Enter opens it on
+ * each, and the cursor stays on its suspect. */
+static void suspects_in_a_narrow_window(void **state)
+{
+    (void)state;
+    open_model(&o, shop());
+    struct browse_view *v = view_of(&(struct browse_subject){ .kind = BROWSE_SUSPECTS });
+    assert_true(browse_wrap(v, 160));
+    uint64_t wide = v->sections[1].count;
+    assert_int_equal(wide, gcd_suspects_count(o.m.suspects));
+    browse_first_of(v, 1, 20);
+    v->cursor += wide - 1;
+    assert_true(browse_wrap(v, 40));
+    uint64_t narrow = v->sections[1].count, first = v->sections[0].count, numbers = 0;
+    assert_true(narrow > wide);
+    for (uint64_t i = 0; i < narrow; i++) {
+        struct browse_line line;
+        browse_line_at(v, first + i, &line);
+        numbers += line.has[0];
+        assert_int_equal(line.goal, GOAL_SUSPECT);
+        assert_int_equal(line.to + 1, numbers);
+        assert_true(line.name_bytes <= 21);
+        assert_int_equal(line.whole > 0, line.has[0]);
+        if (first + i == v->cursor)
+            assert_true(line.has[0] && line.to + 1 == wide);
+    }
+    assert_int_equal(numbers, wide);
+    browse_free(v);
 }
 
 static void no_suspects(void **state)
@@ -320,10 +358,16 @@ static void as_expected(void **state)
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
-    const struct CMUnitTest tests[] = { TEST(trees),       TEST(lists_of_types),
-                                        TEST(objects),     TEST(suspects),
-                                        TEST(no_suspects), TEST(waits),
-                                        TEST(rows),        TEST(questions_that_are_none),
-                                        TEST(the_dump),    cmocka_unit_test(as_expected) };
+    const struct CMUnitTest tests[] = { TEST(trees),
+                                        TEST(lists_of_types),
+                                        TEST(objects),
+                                        TEST(suspects),
+                                        TEST(suspects_in_a_narrow_window),
+                                        TEST(no_suspects),
+                                        TEST(waits),
+                                        TEST(rows),
+                                        TEST(questions_that_are_none),
+                                        TEST(the_dump),
+                                        cmocka_unit_test(as_expected) };
     return cmocka_run_group_tests_name("test_cli_browse_views", tests, begin, NULL);
 }

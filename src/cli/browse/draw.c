@@ -5,6 +5,7 @@
 
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "answer/answers.h"
 #include "browse/screen.h"
 #include "term/term.h"
 
@@ -12,13 +13,6 @@
 #define WRONG COLOR_PAIR(2)
 #define HEADS COLOR_PAIR(3)
 
-/* Widths of number columns; a blank follows each. */
-#define FIRST_COLUMNS  10u
-#define SHARE_COLUMNS  7u
-#define BAR_COLUMNS    10u
-#define NUMBER_COLUMNS 11u
-/* Least width of a name; numbers are dropped first, if the window is that wide. */
-#define NAME_COLUMNS 30u
 /* Most combining marks on one character; terminals agree up to this number. */
 #define MARKS_MAX 3u
 #define ROOM      4096u
@@ -128,35 +122,6 @@ static void draw_end(bool ascii, int y, int x, size_t columns, const char *s)
 
 /* ---- columns ---- */
 
-struct layout {
-    bool numbers[BROWSE_NUMBERS], share, bar;
-    size_t name_at;
-};
-
-static size_t width_of(const struct layout *l)
-{
-    size_t n = l->numbers[0] ? FIRST_COLUMNS + 1 : 0;
-    n += l->share ? SHARE_COLUMNS + 1 : 0;
-    n += l->bar ? BAR_COLUMNS + 1 : 0;
-    for (size_t i = 1; i < BROWSE_NUMBERS; i++)
-        n += l->numbers[i] ? NUMBER_COLUMNS + 1 : 0;
-    return n;
-}
-
-static struct layout layout_of(const struct browse_section *s, size_t columns)
-{
-    struct layout l = { .share = s->heads[0] != NULL && !s->hidden_share };
-    size_t name = NAME_COLUMNS < columns * 6 / 10 ? NAME_COLUMNS : columns * 6 / 10;
-    for (size_t i = 0; i < BROWSE_NUMBERS; i++)
-        l.numbers[i] = s->heads[i] != NULL;
-    l.bar = l.share;
-    bool *const less[] = { &l.bar, &l.share, &l.numbers[2], &l.numbers[1], &l.numbers[0] };
-    for (size_t i = 0; i < sizeof less / sizeof *less && width_of(&l) + name > columns; i++)
-        *less[i] = false;
-    l.name_at = width_of(&l);
-    return l;
-}
-
 static int draw_number(int y, int x, size_t columns, const char *text)
 {
     (void)mvprintw(y, x, "%*s ", (int)columns, text);
@@ -169,16 +134,16 @@ static int draw_share(int y, int x, const struct browse_line *line)
     if (line->whole > 0)
         (void)snprintf(text, sizeof text, "%5.1f %%",
                        100.0 * (double)line->part / (double)line->whole);
-    return draw_number(y, x, SHARE_COLUMNS, text);
+    return draw_number(y, x, BROWSE_SHARE_COLUMNS, text);
 }
 
 /* Draws a bar in eighths of a cell, where the terminal has such characters. */
 static int draw_bar(bool ascii, int y, int x, const struct browse_line *line)
 {
     double share = line->whole > 0 ? (double)line->part / (double)line->whole : 0;
-    unsigned eighths = (unsigned)((share < 1 ? share : 1) * BAR_COLUMNS * 8 + 0.5);
+    unsigned eighths = (unsigned)((share < 1 ? share : 1) * BROWSE_BAR_COLUMNS * 8 + 0.5);
     (void)attron(BARS);
-    for (unsigned i = 0; i < BAR_COLUMNS; i++, eighths -= eighths < 8 ? eighths : 8) {
+    for (unsigned i = 0; i < BROWSE_BAR_COLUMNS; i++, eighths -= eighths < 8 ? eighths : 8) {
         wchar_t cell[2] = { L' ', L'\0' };
         if (ascii)
             cell[0] = eighths >= 4 ? L'#' : L' ';
@@ -189,8 +154,8 @@ static int draw_bar(bool ascii, int y, int x, const struct browse_line *line)
         (void)mvaddwstr(y, x + (int)i, cell);
     }
     (void)attroff(BARS);
-    (void)mvaddch(y, x + (int)BAR_COLUMNS, ' ');
-    return x + (int)BAR_COLUMNS + 1;
+    (void)mvaddch(y, x + (int)BROWSE_BAR_COLUMNS, ' ');
+    return x + (int)BROWSE_BAR_COLUMNS + 1;
 }
 
 static const char *number_text(const struct browse_section *s, const struct browse_line *line,
@@ -201,33 +166,64 @@ static const char *number_text(const struct browse_section *s, const struct brow
     return s->counts[i] ? cli_number(line->numbers[i], true, buf) : cli_size(line->numbers[i], buf);
 }
 
+/* The type that LINE is about, or the type of its object; GCD_TYPE_NONE. */
+static uint32_t line_type(const struct browse_model *m, const struct browse_line *line)
+{
+    if (line->goal == GOAL_OBJECT || line->goal == GOAL_TREE)
+        return gcd_graph_node_type(m->graph, line->to);
+    return line->goal == GOAL_TYPE ? line->to : GCD_TYPE_NONE;
+}
+
+/* The bytes at the beginning of the name of LINE that are the name of a type, and not that of a
+ * method or of what a compiler makes; 0 = none. */
+static size_t type_bytes(const struct browse_model *m, const struct browse_line *line)
+{
+    uint32_t type = line_type(m, line);
+    const char *name = type != GCD_TYPE_NONE ? gcd_names_get(m->names, type) : "";
+    size_t n = strlen(name);
+    return n <= line->name_bytes && memcmp(name, line->name, n) == 0 ? n : 0;
+}
+
+/* Puts the text of LINE; the type in its first SHORTENED bytes without namespaces. */
+static void put_item(struct pen *pen, const struct screen_picture *p,
+                     const struct browse_line *line, size_t shortened)
+{
+    char brief[GCD_ASYNC_STEP_BYTES];
+    size_t columns = pen->columns, indent = 2 * (size_t)line->indent;
+    *pen = (struct pen){ .ascii = p->model->ascii, .columns = columns, .skip = p->view->shift };
+    for (size_t i = 0; i < indent && i < columns / 2; i++)
+        put_char(pen, ' ', 1);
+    if (shortened > 0) {
+        (void)answer_short_type(p->model->session, line_type(p->model, line), brief);
+        put_text(pen, brief, strlen(brief));
+    }
+    put_text(pen, line->name + shortened, line->name_bytes - shortened);
+    put_text(pen, line->tail, strlen(line->tail));
+    if (line->more != NULL)
+        put_text(pen, line->more, strlen(line->more));
+}
+
 static void draw_item(const struct screen_picture *p, int y, const struct browse_section *s,
                       const struct browse_line *line)
 {
     size_t columns = screen_columns();
-    struct layout l = layout_of(s, columns);
+    struct browse_layout l = browse_layout_of(s, columns);
     char buf[CLI_NUMBER_BYTES];
     int x = 0;
     if (l.numbers[0])
-        x = draw_number(y, x, FIRST_COLUMNS, number_text(s, line, 0, buf));
+        x = draw_number(y, x, BROWSE_FIRST_COLUMNS, number_text(s, line, 0, buf));
     if (l.share)
         x = draw_share(y, x, line);
     if (l.bar)
         x = draw_bar(p->model->ascii, y, x, line);
     for (size_t i = 1; i < BROWSE_NUMBERS; i++)
         if (l.numbers[i])
-            x = draw_number(y, x, NUMBER_COLUMNS, number_text(s, line, i, buf));
-    struct pen pen = { .ascii = p->model->ascii,
-                       .columns = columns - l.name_at,
-                       .skip = p->view->shift };
-    size_t indent =
-        2 * (size_t)line->indent < pen.columns / 2 ? 2 * (size_t)line->indent : pen.columns / 2;
-    for (size_t i = 0; i < indent; i++)
-        put_char(&pen, ' ', 1);
-    put_text(&pen, line->name, line->name_bytes);
-    put_text(&pen, line->tail, strlen(line->tail));
-    if (line->more != NULL)
-        put_text(&pen, line->more, strlen(line->more));
+            x = draw_number(y, x, BROWSE_NUMBER_COLUMNS, number_text(s, line, i, buf));
+    struct pen pen = { .columns = columns - l.name_at };
+    size_t type;
+    put_item(&pen, p, line, 0);
+    if (pen.cut && p->view->shift == 0 && (type = type_bytes(p->model, line)) > 0)
+        put_item(&pen, p, line, type);
     flush_pen(&pen, y, x);
 }
 
@@ -263,16 +259,17 @@ static void draw_heads(const struct screen_picture *p, int y)
         draw_text(p->model->ascii, y, 0, columns, "");
         return;
     }
-    struct layout l = layout_of(s, columns);
+    struct browse_layout l = browse_layout_of(s, columns);
     int x = 0;
     (void)attron(A_BOLD | HEADS);
     for (size_t i = 0; i < BROWSE_NUMBERS; i++) {
         if (l.numbers[i])
-            x = draw_number(y, x, i == 0 ? FIRST_COLUMNS : NUMBER_COLUMNS, s->heads[i]);
+            x = draw_number(y, x, i == 0 ? BROWSE_FIRST_COLUMNS : BROWSE_NUMBER_COLUMNS,
+                            s->heads[i]);
         if (i == 0 && l.share)
-            x = draw_number(y, x, SHARE_COLUMNS, "Share");
+            x = draw_number(y, x, BROWSE_SHARE_COLUMNS, "Share");
         if (i == 0 && l.bar)
-            x = draw_number(y, x, BAR_COLUMNS, "");
+            x = draw_number(y, x, BROWSE_BAR_COLUMNS, "");
     }
     draw_text(p->model->ascii, y, x, columns - (size_t)x, s->what);
     (void)attroff(A_BOLD | HEADS);

@@ -305,8 +305,10 @@ static void help(struct ui *ui)
 static void show_whole(struct ui *ui)
 {
     struct browse_line line;
+    uint64_t in;
+    const struct browse_section *s = browse_section_at(ui->view, ui->view->cursor, &in);
     browse_line_at(ui->view, ui->view->cursor, &line);
-    if (line.style != STYLE_ITEM) {
+    if (line.style != STYLE_ITEM || s->text != NULL) {
         ui_say(ui, "this line is whole");
         return;
     }

@@ -107,7 +107,9 @@ struct browse_section {
     bool hidden_share;
     uint64_t count;      /* lines below the title */
     browse_line_fn line; /* makes a line; NULL = the section is TEXT, wrapped */
-    char *text;          /* paragraphs; owned */
+    /* paragraphs; owned.  With LINE the wrapped names of a list, one for each item: LINE makes all
+     * but the name, which may take several lines */
+    char *text;
     size_t *breaks;      /* [count + 1] where the lines of TEXT begin */
     const uint32_t *ids; /* [count] nodes or types in line order; NULL = none */
     bool are_types;      /* IDS are types */
@@ -182,6 +184,21 @@ struct browse_view *browse_view_new(const struct browse_model *m,
                                     const struct browse_subject *subject);
 struct browse_view *browse_text_view(const struct browse_model *m, const char *title,
                                      const char *text);
+
+/* ---- columns ---- */
+
+/* Widths of number columns; a blank follows each. */
+#define BROWSE_FIRST_COLUMNS  10u
+#define BROWSE_SHARE_COLUMNS  7u
+#define BROWSE_BAR_COLUMNS    10u
+#define BROWSE_NUMBER_COLUMNS 11u
+
+/* Which columns a window shows, and where the names begin. */
+struct browse_layout {
+    bool numbers[BROWSE_NUMBERS], share, bar;
+    size_t name_at;
+};
+struct browse_layout browse_layout_of(const struct browse_section *s, size_t columns);
 
 /* Wraps texts for WIDTH columns.  False: out of memory, texts stay unchanged. */
 bool browse_wrap(struct browse_view *v, size_t width);

@@ -43,6 +43,9 @@ gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t t
 struct browse_section *browse_add_section(struct browse_view *v);
 /* Adds a section of wrapped TEXT, which it takes over; NULL: out of memory. */
 gcd_status browse_add_text(struct browse_view *v, char *text, struct gcd_error *err);
+/* Sets the text of section S, likewise. */
+gcd_status browse_put_text(const struct browse_view *v, struct browse_section *s, char *text,
+                           struct gcd_error *err);
 /* Adds a line to the last section, which shows made lines; takes over its text, NULL: out of
  * memory. */
 gcd_status browse_add_made(struct browse_view *v, struct browse_made made, struct gcd_error *err);

@@ -140,6 +140,41 @@ static uint64_t head_lines(const struct browse_view *v, size_t i)
     return v->sections[i].title == NULL ? 0 : i == 0 ? 1 : 2;
 }
 
+/* Least width of a name; numbers are dropped first, if the window is that wide. */
+#define NAME_COLUMNS 30u
+/* Of one that is wrapped: in the narrowest window there is room for size and share beside it; and
+ * beside a bar. */
+#define WRAPPED_COLUMNS  20u
+#define WRAPPED_WITH_BAR 40u
+
+static size_t width_of(const struct browse_layout *l)
+{
+    size_t n = l->numbers[0] ? BROWSE_FIRST_COLUMNS + 1 : 0;
+    n += l->share ? BROWSE_SHARE_COLUMNS + 1 : 0;
+    n += l->bar ? BROWSE_BAR_COLUMNS + 1 : 0;
+    for (size_t i = 1; i < BROWSE_NUMBERS; i++)
+        n += l->numbers[i] ? BROWSE_NUMBER_COLUMNS + 1 : 0;
+    return n;
+}
+
+struct browse_layout browse_layout_of(const struct browse_section *s, size_t columns)
+{
+    struct browse_layout l = { .share = s->heads[0] != NULL && !s->hidden_share };
+    size_t name = NAME_COLUMNS < columns * 6 / 10 ? NAME_COLUMNS : columns * 6 / 10;
+    for (size_t i = 0; i < BROWSE_NUMBERS; i++)
+        l.numbers[i] = s->heads[i] != NULL;
+    l.bar = l.share;
+    if (s->text != NULL) {
+        name = WRAPPED_COLUMNS;
+        l.bar = l.bar && width_of(&l) + WRAPPED_WITH_BAR <= columns;
+    }
+    bool *const less[] = { &l.bar, &l.share, &l.numbers[2], &l.numbers[1], &l.numbers[0] };
+    for (size_t i = 0; i < sizeof less / sizeof *less && width_of(&l) + name > columns; i++)
+        *less[i] = false;
+    l.name_at = width_of(&l);
+    return l;
+}
+
 /* The bytes of S that go on a line of WIDTH columns; *RET_SHOWN: how many of these are shown. */
 static size_t break_line(const char *s, size_t width, bool ascii, size_t *ret_shown)
 {
@@ -164,8 +199,11 @@ static size_t break_line(const char *s, size_t width, bool ascii, size_t *ret_sh
     return s[n] == '\n' && whole ? n + 1 : n;
 }
 
+/* Wraps the text for a window of WIDTH columns. */
 static bool wrap(struct browse_section *s, size_t width, bool ascii)
 {
+    width -= s->line != NULL ? browse_layout_of(s, width).name_at : 0;
+    width = width > 0 ? width : 1;
     size_t lines = 0, shown, *breaks;
     for (size_t at = 0; s->text[at] != '\0'; lines++)
         at += break_line(s->text + at, width, ascii, &shown);
@@ -180,29 +218,60 @@ static bool wrap(struct browse_section *s, size_t width, bool ascii)
     return true;
 }
 
+static bool is_wrapped_list(const struct browse_section *s)
+{
+    return s->text != NULL && s->line != NULL;
+}
+
+/* The item that line I of a wrapped list is about. */
+static uint64_t item_of(const struct browse_section *s, uint64_t i)
+{
+    uint64_t item = 0;
+    for (size_t at = 0; at < s->breaks[i]; at++)
+        item += s->text[at] == '\n';
+    return item;
+}
+
+static uint64_t first_line_of(const struct browse_section *s, uint64_t item)
+{
+    uint64_t i = 0;
+    if (!is_wrapped_list(s))
+        return item;
+    while (i + 1 < s->count && item_of(s, i) < item)
+        i++;
+    return i;
+}
+
 bool browse_wrap(struct browse_view *v, size_t width)
 {
     if (v->width == width)
         return true;
     uint64_t in, cursor = v->cursor;
     size_t at = (size_t)(browse_section_at(v, cursor, &in) - v->sections);
+    if (in != UINT64_MAX && is_wrapped_list(&v->sections[at]))
+        in = item_of(&v->sections[at], in);
     bool ok = true;
     for (size_t i = 0; i < v->section_count; i++)
         if (v->sections[i].text != NULL)
-            ok = wrap(&v->sections[i], width > 0 ? width : 1, v->model->ascii) && ok;
+            ok = wrap(&v->sections[i], width, v->model->ascii) && ok;
     v->width = width;
     /* keep the cursor on its line of a list; the texts may have other lines now */
     uint64_t line = 0;
     for (size_t i = 0; i < at; i++)
         line += head_lines(v, i) + v->sections[i].count;
     if (v->section_count > 0 && v->sections[at].line != NULL && in != UINT64_MAX)
-        v->cursor = line + head_lines(v, at) + in;
+        v->cursor = line + head_lines(v, at) + first_line_of(&v->sections[at], in);
     return ok;
 }
 
 gcd_status browse_add_text(struct browse_view *v, char *text, struct gcd_error *err)
 {
-    struct browse_section *s = browse_add_section(v);
+    return browse_put_text(v, browse_add_section(v), text, err);
+}
+
+gcd_status browse_put_text(const struct browse_view *v, struct browse_section *s, char *text,
+                           struct gcd_error *err)
+{
     s->text = text;
     return text != NULL && wrap(s, CLI_PROSE_COLUMNS, v->model->ascii) ? GCD_OK
                                                                        : browse_no_memory(err);
@@ -289,6 +358,19 @@ static void text_line(const struct browse_view *v, const struct browse_section *
     ret->name_bytes = n;
 }
 
+/* A line of a list with wrapped names; the numbers are beside the first one. */
+static void wrapped_line(const struct browse_view *v, const struct browse_section *s, uint64_t i,
+                         struct browse_line *ret)
+{
+    s->line(v, s, item_of(s, i), ret);
+    if (i > 0 && s->text[s->breaks[i] - 1] != '\n') {
+        memset(ret->has, 0, sizeof ret->has);
+        ret->whole = 0;
+    }
+    text_line(v, s, i, ret);
+    ret->style = STYLE_ITEM;
+}
+
 void browse_line_at(const struct browse_view *v, uint64_t line, struct browse_line *ret)
 {
     uint64_t in;
@@ -298,7 +380,7 @@ void browse_line_at(const struct browse_view *v, uint64_t line, struct browse_li
         return;
     if (in != UINT64_MAX) {
         ret->style = STYLE_ITEM;
-        (s->line != NULL ? s->line : text_line)(v, s, in, ret);
+        (s->line == NULL ? text_line : s->text != NULL ? wrapped_line : s->line)(v, s, in, ret);
         return;
     }
     uint64_t below;

@@ -1,5 +1,6 @@
 /* All suspects, a single one, and what is shown without any. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/suspect_checks.h>
@@ -18,8 +19,6 @@ static void put_whole(const struct browse_view *v, const struct gcd_suspect *s,
 {
     ret->has[0] = true;
     ret->numbers[0] = s->bytes;
-    ret->has[1] = true;
-    ret->numbers[1] = s->objects;
     ret->part = s->bytes;
     ret->whole =
         gcd_suspect_kind_is_free(s->kind) ? 0 : gcd_suspects_heap_bytes(v->model->suspects);
@@ -31,7 +30,6 @@ static void suspect_line(const struct browse_view *v, const struct browse_sectio
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), (size_t)i);
     (void)section;
     put_whole(v, s, ret);
-    browse_put_name(ret, s->sentence);
     ret->goal = GOAL_SUSPECT;
     ret->to = (uint32_t)i;
 }
@@ -83,6 +81,94 @@ static struct browse_section *add_parts(struct browse_view *v, const char *title
     return s;
 }
 
+static struct answer_of_suspects asked(const struct browse_model *m)
+{
+    return (struct answer_of_suspects){ .session = m->session,
+                                        .suspects = m->suspects,
+                                        .shown = shown(m) };
+}
+
+/* Puts one line: a name may have a line break. */
+static void put_words(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        putc(*text != '\n' ? *text : ' ', to);
+}
+
+/* The text that was written to F with its end; NULL: out of memory. */
+static char *text_of(FILE *f, char *const *text)
+{
+    bool ok = !ferror(f);
+    if (fclose(f) == 0 && ok)
+        return *text;
+    free(*text);
+    return NULL;
+}
+
+/* A list of SUSPECTS: where each is, and what it holds. */
+static gcd_status add_suspects(struct browse_view *v, const struct gcd_suspects *suspects, size_t n,
+                               struct gcd_error *err)
+{
+    struct browse_section *list = add_parts(v, NULL, 0, suspect_line);
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    list->heads[1] = NULL;
+    list->what = "Where, and what";
+    if (f == NULL)
+        return browse_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(suspects, i);
+        put_words(f, s->place);
+        fputs(s->place[0] != '\0' && s->what[0] != '\0' ? ": " : "", f);
+        put_words(f, s->what);
+        putc('\n', f);
+    }
+    return browse_put_text(v, list, text_of(f, &text), err);
+}
+
+/* What leaks says below its table: where calls wait, and the notes. */
+static gcd_status put_said(FILE *to, const struct answer_of_suspects *of,
+                           const struct gcd_context *call, struct gcd_error *err)
+{
+    struct answer *jam = NULL, *notes = NULL;
+    char untold[ANSWER_UNTOLD_BYTES];
+    const struct gcd_unnamed *unnamed = gcd_suspects_unnamed(of->suspects);
+    gcd_status st = answer_jam(of->session, call, &jam, err);
+    if (st == GCD_OK && jam->rows > 0)
+        fprintf(to, "\nWaiting: %s Key 4 shows their stacks.\n",
+                answer_find(jam, 0, "sentence")->text);
+    if (unnamed->most && gcd_suspects_count(of->suspects) > 0)
+        fprintf(to, "\nNote: %s\n", answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
+    if (st == GCD_OK)
+        st = answer_notes(of, &notes, err);
+    for (size_t i = 0; st == GCD_OK && i < notes->rows; i++) {
+        const struct answer_cell *keys = answer_find(notes, i, "keys");
+        fprintf(to, "\nNote: %s%s%s %s\n", answer_find(notes, i, "sentence")->text,
+                keys->known ? " " : "", keys->known ? keys->text : "",
+                answer_find(notes, i, "advice")->text);
+    }
+    answer_free(jam);
+    answer_free(notes);
+    return st;
+}
+
+static gcd_status add_said(struct browse_view *v, const struct answer_of_suspects *of,
+                           const struct gcd_context *call, struct gcd_error *err)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f == NULL)
+        return browse_no_memory(err);
+    gcd_status st = put_said(f, of, call, err);
+    text = text_of(f, &text);
+    if (st == GCD_OK && (text == NULL || text[0] != '\0'))
+        return browse_add_text(v, text, err);
+    free(text);
+    return st;
+}
+
 gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call,
                                 struct gcd_error *err)
 {
@@ -107,19 +193,16 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     st = browse_add_text(v, text, err);
     if (st != GCD_OK)
         return st;
-    size_t n = largest != NULL ? 1 : gcd_suspects_count(s);
-    struct browse_section *list = add_parts(v, NULL, n, suspect_line);
-    list->what = "What";
-    if (gcd_suspects_count(s) == 0)
-        add_parts(v, "Largest consumers by type", gcd_suspects_consumer_count(s), consumer_line);
-    for (size_t i = 0; i < gcd_suspects_note_count(s) && st == GCD_OK; i++) {
-        if (asprintf(&text, "Note: %s %s", gcd_suspects_note(s, i)->sentence,
-                     gcd_suspects_note(s, i)->advice) < 0)
-            text = NULL;
-        st = browse_add_text(v, text, err);
-    }
+    struct answer_of_suspects of = { .session = v->model->session,
+                                     .suspects = s,
+                                     .shown = largest != NULL ? largest : s };
+    st = add_suspects(v, of.shown, largest != NULL ? 1 : gcd_suspects_count(s), err);
+    if (st == GCD_OK)
+        st = add_said(v, &of, call, err);
     if (st != GCD_OK)
         return st;
+    if (none)
+        add_parts(v, "Largest consumers by type", gcd_suspects_consumer_count(s), consumer_line);
     v->title = strdup("Suspects");
     return v->title != NULL ? GCD_OK : browse_no_memory(err);
 }
@@ -129,9 +212,7 @@ static gcd_status add_suspect(struct browse_view *v, const struct gcd_suspect *s
                               const struct gcd_context *call, struct gcd_error *err)
 {
     const struct browse_model *m = v->model;
-    struct answer_of_suspects of = { .session = m->session,
-                                     .suspects = m->suspects,
-                                     .shown = shown(m) };
+    struct answer_of_suspects of = asked(m);
     char *text = NULL, site[ANSWER_SITE_BYTES];
     const char *keys = NULL;
     gcd_status st = gcd_session_dominators(m->session, call, &of.dominators, err);
@@ -141,9 +222,10 @@ static gcd_status add_suspect(struct browse_view *v, const struct gcd_suspect *s
     if (st == GCD_OK)
         st = answer_suspect_keys(&of, s, groups, &keys, err);
     if (st == GCD_OK && (!answer_suspect_site(&of, s, NULL, site) ||
-                         asprintf(&text, "%s%s%s%s%s%s%s", s->sentence, site[0] != '\0' ? "\n" : "",
-                                  site, keys != NULL ? "\n" : "", keys != NULL ? keys : "",
-                                  s->advice[0] != '\0' ? "\n" : "", s->advice) < 0))
+                         asprintf(&text, "%s%s%s%s%s%s%s%s%s", s->sentence,
+                                  site[0] != '\0' ? "\n" : "", site, keys != NULL ? "\n" : "",
+                                  keys != NULL ? keys : "", s->advice[0] != '\0' ? "\n" : "",
+                                  s->advice, s->evidence[0] != '\0' ? "\n" : "", s->evidence) < 0))
         st = browse_no_memory(err);
     answer_free(groups);
     if (st != GCD_OK)
@@ -159,7 +241,7 @@ gcd_status browse_open_suspect(struct browse_view *v, const struct gcd_context *
 {
     const struct gcd_suspect *s = gcd_suspects_get(shown(v->model), v->subject);
     if (asprintf(&v->title, "%s %u: %s", s->size_only ? "Large holder" : "Suspect", v->subject + 1,
-                 gcd_suspect_kind_title(s->kind)) < 0)
+                 s->place[0] != '\0' ? s->place : gcd_suspect_kind_title(s->kind)) < 0)
         v->title = NULL;
     if (v->title == NULL)
         return browse_no_memory(err);
