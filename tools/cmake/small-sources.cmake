@@ -1,6 +1,8 @@
 # What is done once for a type, a thread, a sample or a row that somebody reads, not for each object: small is better than fast.
 set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session sites sql)
 set(GCDUMPC_SMALL_FILES
+    analyze/merged_tree/merged_largest analyze/merged_tree/merged_roots analyze/path_folds analyze/paths_to_object
+   image/space/process_reader_linux
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills
     analyze/async/async_jam analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
