@@ -56,6 +56,40 @@ static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
         gcd_verdict_add(v, code, 0, "it is unknown how many %ss are lost", what);
 }
 
+/* The least size of a reference; of objects without room for any, such as those of a collectible
+ * type, a few are counted. */
+#define REFERENCE_BYTES  4u
+#define REFERENCES_EXTRA 4u
+/* So many missing ones are told as they are. */
+#define REFERENCES_FEW 10000u
+
+/* Do the objects claim far more references than there is room for in them? */
+static bool claims_too_many(const struct heap_walk *w)
+{
+    return w->edges_declared > w->edges && w->edges_declared - w->edges > REFERENCES_FEW &&
+           w->edges_declared / REFERENCES_EXTRA > w->objects &&
+           w->edges_declared - REFERENCES_EXTRA * w->objects > w->bytes / REFERENCE_BYTES;
+}
+
+static void check_edges(struct gcd_verdict *v, const struct heap_walk *w)
+{
+    if (w->edges == w->edges_declared)
+        return;
+    if (claims_too_many(w)) {
+        gcd_verdict_add(v, GCD_REASON_EDGES_UNBALANCED, 0,
+                        "the objects claim more references than fit into them, so a part of the "
+                        "recording is damaged; %s %s received",
+                        GCD_DIGITS(w->edges), gcd_by_number(w->edges, "was", "were"));
+        return;
+    }
+    gcd_verdict_add(v, GCD_REASON_EDGES_UNBALANCED,
+                    w->edges > w->edges_declared ? w->edges - w->edges_declared
+                                                 : w->edges_declared - w->edges,
+                    "the objects have %s reference%s, %s %s received",
+                    GCD_DIGITS(w->edges_declared), gcd_plural(w->edges_declared),
+                    GCD_DIGITS(w->edges), gcd_by_number(w->edges, "was", "were"));
+}
+
 static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
                        const struct gcd_trace_info *trace)
 {
@@ -65,7 +99,9 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w,
                 w->index[HEAP_NODES].missing > 0 || w->index[HEAP_EDGES].missing > 0 ||
                 w->damaged > 0;
     add_lost(v, GCD_REASON_OBJECTS_LOST, l->objects, l->objects_exact, seen, "object");
-    add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
+    bool damaged = claims_too_many(w);
+    add_lost(v, GCD_REASON_EDGES_LOST, damaged ? 0 : l->edges, !damaged && l->edges_exact,
+             seen || damaged, "reference");
     if (l->edges_dropped > 0)
         gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped,
                         "%s reference%s left out, because the owner is lost or uncertain",
@@ -204,13 +240,7 @@ void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, 
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");
     check_roots(ret, h, trace);
     check_index(ret, w, HEAP_DEPENDENTS, GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent handles");
-    if (w->edges != w->edges_declared)
-        gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
-                        w->edges > w->edges_declared ? w->edges - w->edges_declared
-                                                     : w->edges_declared - w->edges,
-                        "the objects have %s reference%s, %s %s received",
-                        GCD_DIGITS(w->edges_declared), gcd_plural(w->edges_declared),
-                        GCD_DIGITS(w->edges), gcd_by_number(w->edges, "was", "were"));
+    check_edges(ret, w);
     check_loss(ret, w, trace);
     check_damage(ret, h);
     check_unknown(ret, h, trace);

@@ -15,6 +15,8 @@
 
 /* Characters of a key in a line for people; beginnings in a sentence. */
 #define KEY_CHARACTERS 40u
+#define MANY_KEYS    100u
+#define NOTABLE_PART 10u
 #define GROUPS_SAID    5u
 /* A key with so large a part of the bytes is told. */
 #define LARGE_PART 4u
@@ -129,13 +131,19 @@ static void say_examples(struct sentence *to, const struct gcd_values *values,
     say(to, ".");
 }
 
-/* " "tenant-42/"… has 61 % of their bytes (1,200 keys), "tenant-7/"… 10 % (200)." */
+/* " "tenant-42/"… has 61 % of their bytes (1,200 keys), "tenant-7/"… 10 % (200)."  Of many keys
+ * that have little in common, that is said. */
 static void say_groups(struct sentence *to, const struct gcd_keys *k)
 {
     char quoted[GCD_QUOTED_BYTES];
     struct gcd_key_totals t = gcd_keys_totals(k);
     size_t n;
     const struct gcd_key_group *groups = gcd_keys_groups(k, &n);
+    if (t.count >= MANY_KEYS && t.different == t.count &&
+        (n == 0 || groups[0].bytes < t.bytes / NOTABLE_PART)) {
+        say(to, " Every key is different, and no beginning has a tenth of their bytes.");
+        return;
+    }
     for (size_t i = 0; i < n && i < GROUPS_SAID; i++) {
         const struct gcd_key_group *g = &groups[i];
         double percent = t.bytes > 0 ? 100.0 * (double)g->bytes / (double)t.bytes : 0;

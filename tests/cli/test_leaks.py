@@ -137,6 +137,8 @@ class Leaks(CliTest):
             begin = f"Nothing{where} looks like a leak. Largest: "
             if name == "net10-wks-nonames":
                 begin = "No single object or type looks like a leak. Timers, "
+            if name == "net10-wks-lossy":
+                begin = "No statement is possible: of 95.0 % of the heap (638.8 KiB) what holds it is missing, because the dump is incomplete.\n"
             text = re.sub(r"\A\(INCOMPLETE dump: .*\)\n", "" if code == 3 else "unexpected", run.text)
             text = re.sub(r"\A\([\d,]+ objects \(.*\) are not reachable .*\)\n\n", "", text)
             self.assertTrue(text.startswith(begin), run.text[:100])

@@ -216,6 +216,15 @@ static void what_the_walk_lacks(void **state)
     expect("the objects have 6 references, 5 were received");
     w.edges_declared = 4;
     expect("the objects have 4 references, 5 were received");
+    w.edges_declared = UINT64_C(71776119061297095); /* of objects that have room for a few */
+    w.loss.edges = w.edges_declared - 5;
+    expect("the objects claim more references than fit into them, so a part of the recording is "
+           "damaged; 5 were received; it is unknown how many references are lost");
+    w.objects = 1;
+    w.bytes = 80024;
+    w.edges_declared = 10005; /* they fit */
+    w.loss.edges = 10000;
+    expect("the objects have 10,005 references, 5 were received; 10,000 references are lost");
     w.loss.objects = 1;
     w.loss.edges = 2;
     expect("1 object is lost; 2 references are lost");

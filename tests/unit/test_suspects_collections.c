@@ -344,6 +344,64 @@ static void see_keys(const struct keyed *k)
     forget(a);
 }
 
+/* The same for keys of TYPE, none of the program's own, in a dictionary or a SET. */
+static void see_content_keys(const char *name, bool set, const char *found)
+{
+    char all[200], entries_of[200];
+    struct pile *p = pile_new();
+    (void)snprintf(all, sizeof all,
+                   set ? GENERIC "HashSet`1[%s]" : GENERIC "Dictionary`2[%s,Shop.Page]", name);
+    (void)snprintf(
+        entries_of, sizeof entries_of,
+        set ? GENERIC "HashSet`1+Entry[%s][]" : GENERIC "Dictionary`2+Entry[%s,Shop.Page][]", name);
+    uint32_t store = node(p, "Shop.Store", 24), table = child(p, store, all, 80),
+             entries = child(p, table, entries_of, 24 + 24 * 200);
+    for (int i = 0; i < 200; i++) {
+        child(p, entries, name, set ? 1000 : 24);
+        if (!set)
+            child(p, entries, "Shop.Page", 1000);
+    }
+    p->types[type(p, "Shop.Store")].layout = "o 10\n11 _pages";
+    p->types[type(p, all)].layout = "o 11\n12 _entries\n13 _comparer";
+    p->types[type(p, entries_of)].layout = set ? "v 12\n14 Value" : "v 12\n14 key\n15 value";
+    p->types[type(p, name)].layout = "o 14";
+    p->types[type(p, name)].events = strncmp(name, "Shop.", 5) == 0 ? "* =;" : NULL;
+    if (!set)
+        p->types[type(p, "Shop.Page")].layout = "o 15";
+    static_root(p, store, "s_store");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a = { .g = pile_graph(p) };
+    struct gcd_fields *fields;
+    assert_int_equal(gcd_fields_new(a.g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    const struct gcd_suspects_options how = { .share = 0.3, .min_bytes = 1, .fields = fields };
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &how, &a.s, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    const char *advice = gcd_suspects_get(a.s, 0)->advice;
+    if (found == NULL ? strstr(advice, "No lookup") != NULL : strstr(advice, found) == NULL)
+        fail_msg("%s: %s", name, advice);
+    gcd_fields_free(fields);
+    forget(a);
+}
+
+/* What people take for its content, but the framework compares by reference; tasks are not meant,
+ * nor objects of the program in a set, which may be there to be enumerated. */
+static void contents_that_nobody_finds_again(void **state)
+{
+    (void)state;
+    see_content_keys("System.Linq.Expressions.LogicalBinaryExpression", false,
+                     "No lookup finds its keys again: nothing else refers to them, and an "
+                     "expression tree compares by reference, so a new one is never found. Look in "
+                     "Store for what makes them: keep each ");
+    see_content_keys("System.Text.StringBuilder", false, "and StringBuilder compares by reference");
+    see_content_keys("System.Byte[]", true,
+                     "finds its elements again: nothing else refers to them, and an array ");
+    see_content_keys("System.Byte[]", true, " or give the set an IEqualityComparer.");
+    see_content_keys("System.Threading.Tasks.Task", false, NULL);
+    see_content_keys("System.String", false, NULL);
+    see_content_keys("Shop.Guest", true, NULL);
+}
+
 /* Keys by identity are healthy where others have them, or the dictionary another equality. */
 static void keys_that_nobody_finds_again(void **state)
 {
@@ -782,6 +840,7 @@ int main(void)
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(keys_that_nobody_finds_again),
+        cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),

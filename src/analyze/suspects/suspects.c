@@ -299,6 +299,7 @@ static gcd_status make(const struct gcd_graph *g, const struct gcd_dominators *d
     s->alloc = a;
     gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
     s->heap_bytes = gcd_graph_summary(g)->bytes;
+    s->alive_bytes = gcd_dominators_retained(d, GCD_NODE_ROOT);
     s->threshold = threshold(s->heap_bytes, share,
                              options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
     s->unnamed = gcd_types_unnamed(gcd_graph_summary(g));

@@ -137,8 +137,9 @@ struct suspect {
      * only FOUND_NODES */
     enum { SUSPECT_NOT_RECENT, SUSPECT_RECENT, SUSPECT_RECENT_LOST } recent;
     uint64_t found_nodes;
-    /* OBJECT, a dictionary with keys of a type that are never found: they compare the field
-     * LOST_BY by reference, "*" = themselves; NULL = not so */
+    /* OBJECT, a dictionary or a set with keys of a type that are never found: they compare the
+     * field LOST_BY by reference, "*" = themselves, "" = the same, of the framework; NULL = not so
+     */
     uint32_t lost_keys;
     const char *lost_by;
     /* HANDLERS of one event of so many objects; 0 = of one object */
@@ -192,6 +193,7 @@ struct gcd_suspects {
     struct gcd_alloc alloc;
     struct gcd_textpool pool; /* sentences */
     uint64_t heap_bytes, threshold, observed_bytes;
+    uint64_t alive_bytes; /* of the heap: what roots reach */
     struct suspect *items;
     size_t count, room;
     uint32_t added; /* including suspects that were replaced */
@@ -334,7 +336,8 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_share(struct suspects_work *w, struct gcd_error *err);
 /* suspects_settled.c: which collections have nothing young in them. */
 gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err);
-/* suspects_keys.c: dictionaries whose keys are never found. */
+/* suspects_keys.c: dictionaries and sets whose keys are never found; nodes of expression trees. */
+#define SUSPECTS_EXPRESSIONS "System.Linq.Expressions."
 gcd_status suspects_find_lost_keys(struct suspects_work *w, struct gcd_error *err);
 /* suspects_siblings.c: full channels among empty ones. */
 gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err);

@@ -421,19 +421,57 @@ static bool is_weak(const struct suspect_words *s, uint32_t type)
            gcd_text_begins(gcd_graph_summary(s->w->g)->types[type].name, "System.WeakReference");
 }
 
+/* "an expression tree", "an array", "StringBuilder": a key of TYPE. */
+static void put_content_key(struct suspect_words *s, uint32_t type)
+{
+    const char *name = gcd_graph_summary(s->w->g)->types[type].name;
+    if (gcd_text_begins(name, SUSPECTS_EXPRESSIONS))
+        suspects_put(s, "an expression tree");
+    else if (gcd_text_is_array(name))
+        suspects_put(s, "an array");
+    else
+        suspects_put_type(s, type);
+}
+
+/* "Look in PredicateCache for what makes them: keep" */
+static void put_look_where_made(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (is_in_static(s, p)) {
+        suspects_put(s, "Look where ");
+        suspects_put_root(s, p->root);
+        suspects_put(s, " is used: keep");
+    } else if (p->owner != GCD_TYPE_NONE) {
+        suspects_put(s, "Look in ");
+        suspects_put_where(s, p->owner);
+        suspects_put(s, " for what makes them: keep");
+    } else {
+        suspects_put(s, "Keep");
+    }
+}
+
 /* Keys that nobody finds again. */
 static void advise_lost_keys(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "No lookup finds its keys again: nothing else refers to them, and ");
-    suspects_put_type(s, x->lost_keys);
-    if (x->lost_by[0] == '*') {
-        suspects_put(s, " has no Equals. Give it Equals and GetHashCode, as a record has them,");
+    bool set = x->collection.kind == GCD_COLLECTION_SET;
+    suspects_put(s, "No lookup finds its %s again: nothing else refers to them, and ",
+                 set ? "elements" : "keys");
+    if (x->lost_by[0] == '\0') {
+        put_content_key(s, x->lost_keys);
+        suspects_put(s, " compares by reference, so a new one is never found. ");
+        put_look_where_made(s, &x->pub);
+        suspects_put(s, " each and use it again, use what compares by content, as a string does,");
     } else {
-        suspects_put(s, ", a record, compares ");
-        suspects_put_name(s, x->lost_by);
-        suspects_put(s, " by reference. Write its Equals and GetHashCode,");
+        suspects_put_type(s, x->lost_keys);
+        if (x->lost_by[0] == '*') {
+            suspects_put(s, " has no Equals. Give it Equals and GetHashCode, as a record has "
+                            "them,");
+        } else {
+            suspects_put(s, ", a record, compares ");
+            suspects_put_name(s, x->lost_by);
+            suspects_put(s, " by reference. Write its Equals and GetHashCode,");
+        }
     }
-    suspects_put(s, " or give the dictionary an IEqualityComparer.");
+    suspects_put(s, " or give the %s an IEqualityComparer.", set ? "set" : "dictionary");
     s->certain = true;
 }
 

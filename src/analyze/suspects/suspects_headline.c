@@ -258,10 +258,50 @@ static bool put_native(struct suspect_words *s)
     return true;
 }
 
+/* With so large a part missing, what is missing could be a suspect itself. */
+#define MISSING_PART 10u
+
+static uint64_t lost_objects(const struct gcd_summary *s)
+{
+    for (size_t i = 0; i < s->verdict.reason_count; i++)
+        if (s->verdict.reasons[i].code == GCD_REASON_OBJECTS_LOST)
+            return s->verdict.reasons[i].amount;
+    return 0;
+}
+
+/* Is so much missing that "nothing looks like a leak" would be a guess?  Says so. */
+static bool put_no_statement(struct suspect_words *s, const struct gcd_suspects *none)
+{
+    const struct gcd_summary *f = gcd_graph_summary(s->w->g);
+    uint64_t lost = lost_objects(f), unreached = none->heap_bytes > none->alive_bytes
+                                                     ? none->heap_bytes - none->alive_bytes
+                                                     : 0;
+    if (!none->lacks_references || none->heap_bytes == 0)
+        return false;
+    if (unreached >= none->heap_bytes / MISSING_PART) {
+        suspects_put(s, "No statement is possible: of ");
+        suspects_put_share(s, (double)unreached / (double)none->heap_bytes);
+        suspects_put(s, " (");
+        suspects_put_bytes(s, unreached);
+        suspects_put(s, ") what holds it is missing, because the dump is incomplete.");
+        return true;
+    }
+    if (lost <= f->objects / MISSING_PART)
+        return false;
+    suspects_put(s, "No statement is possible: ");
+    suspects_put_count(s, lost, "object", "objects");
+    suspects_put(s, lost == 1 ? " is lost; " : " are lost; ");
+    suspects_put_number(s, f->objects);
+    suspects_put(s, " have arrived.");
+    return true;
+}
+
 static void put_healthy(struct suspect_words *s, const struct gcd_suspects *none,
                         const struct gcd_suspects *largest)
 {
     const char *within = put_native(s) ? " in the heap" : "";
+    if (put_no_statement(s, none))
+        return;
     const struct gcd_suspect *x = largest != NULL ? gcd_suspects_get(largest, 0) : NULL;
     const struct gcd_suspect_part *own = own_consumer(s->w, none);
     if (x != NULL && own != NULL &&

@@ -1,7 +1,8 @@
 /*
- * Dictionaries whose keys nobody finds again: only the dictionary refers to them, and their class
- * compares by reference, so another key is never equal.  What looks for an entry adds a new one
- * each time.  Maps by identity are not meant: others refer to their keys.
+ * Dictionaries and sets whose keys nobody finds again: only they refer to them, and the class of
+ * the keys compares by reference, so another key is never equal.  What looks for an entry adds a
+ * new one each time.  Maps by identity are not meant: others refer to their keys.  Nor are sets of
+ * objects without an equality, which may be there to be enumerated.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -33,6 +34,28 @@ struct drawing {
     uint8_t references[DRAWN]; /* to each, at most 2 */
 };
 
+/* Is TYPE one of the framework's for contents, which people compare, but compared by reference?
+ * Tasks, streams and the like are not meant: each is one of its kind. */
+static bool is_new_each_time(const struct suspects_work *w, uint32_t type)
+{
+    static const char *const begins[] = {
+        SUSPECTS_EXPRESSIONS,
+        "System.Collections.Generic.",
+        "System.Collections.Immutable.",
+        "System.Collections.ObjectModel.",
+        "System.Collections.Specialized.",
+        "System.Text.StringBuilder",
+        "System.Text.RegularExpressions.Regex",
+        "System.Text.Json.",
+        "System.Xml.Linq.",
+    };
+    const char *name = gcd_graph_summary(w->g)->types[type].name;
+    bool found = gcd_text_is_array(name);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins && !found; i++)
+        found = gcd_text_begins(name, begins[i]);
+    return found;
+}
+
 /* [gcd_key_fn] */
 static gcd_status take(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *err)
 {
@@ -45,7 +68,8 @@ static gcd_status take(void *ctx, const struct gcd_key_pair *pair, struct gcd_er
     uint32_t type = suspects_type_of(d->w, pair->key);
     if (d->seen == 0)
         d->type = type;
-    d->others = d->others || type != d->type;
+    d->others = d->others || (type != d->type && !(is_new_each_time(d->w, type) &&
+                                                   is_new_each_time(d->w, d->type)));
     if (d->seen++ % d->step == 0 && d->count < DRAWN)
         d->keys[d->count++] = pair->key;
     return GCD_OK;
@@ -120,11 +144,14 @@ static bool has_own_comparer(const struct suspects_work *w, uint32_t node)
     return own;
 }
 
-/* What objects of TYPE compare by reference: a field in RET, "*" = themselves; false: nothing, or
- * not known. */
+/* What objects of TYPE compare by reference: a field in RET, "*" = themselves, "" = themselves, and
+ * the framework says so; false: nothing, or not known. */
 static bool by_reference(const struct suspects_work *w, uint32_t type,
                          char ret[GCD_FIELD_LABEL_BYTES])
 {
+    ret[0] = '\0';
+    if (!w->is_own[type])
+        return is_new_each_time(w, type);
     const char *text = gcd_graph_summary(w->g)->types[type].events;
     size_t n = text != NULL ? strcspn(text, " ;") : 0;
     if (n == 0 || n >= GCD_FIELD_LABEL_BYTES || !gcd_text_begins(text + n, " =;"))
@@ -157,10 +184,11 @@ static gcd_status look_at(struct drawing *d, struct suspect *x, struct gcd_error
                                         err);
     if (st != GCD_OK || d->others || d->count < FEWEST)
         return st == GCD_END ? GCD_OK : st;
-    if (!w->is_own[d->type] || !by_reference(w, d->type, field) ||
-        has_own_comparer(w, x->collection.node))
+    if (!by_reference(w, d->type, field) || has_own_comparer(w, x->collection.node) ||
+        (field[0] == '*' && x->collection.kind == GCD_COLLECTION_SET))
         return GCD_OK;
-    for (size_t i = 0; i < d->count && field[0] != '*'; i++)
+    bool whole = field[0] == '*' || field[0] == '\0';
+    for (size_t i = 0; i < d->count && !whole; i++)
         shared += !has_its_own(w, d->keys[i], field);
     if (shared > d->count / IN_USE_OF)
         return GCD_OK;
@@ -183,7 +211,8 @@ gcd_status suspects_find_lost_keys(struct suspects_work *w, struct gcd_error *er
         struct suspect *x = &w->s->items[i];
         enum gcd_collection_kind kind = x->collection.kind;
         if (x->pub.kind != GCD_SUSPECT_OBJECT ||
-            (kind != GCD_COLLECTION_DICTIONARY && kind != GCD_COLLECTION_CONCURRENT_DICTIONARY))
+            (kind != GCD_COLLECTION_DICTIONARY && kind != GCD_COLLECTION_CONCURRENT_DICTIONARY &&
+             kind != GCD_COLLECTION_SET))
             continue;
         struct drawing *d = gcd_mem_new(w->alloc, sizeof *d);
         if (d == NULL)

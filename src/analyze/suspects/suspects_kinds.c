@@ -203,6 +203,8 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
 {
     const struct suspect *best = x;
     bool any = x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE;
+    if (x->lost_by != NULL) /* why there are so many of whatever they are */
+        return x;
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &w->s->items[x->also[i]];
         unsigned rank = kinds[f->pub.kind].advice_rank;
