@@ -19,6 +19,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_wordy(char c)
+{
+    return is_letter(c) || is_digit(c);
+}
+
 /* WORD in lower case at P[N]? */
 static bool begins_with(const char *p, size_t n, const char *word)
 {
@@ -94,7 +99,7 @@ static bool has_prefixed(const char *p, size_t n, const char *word)
 {
     size_t length = strlen(word);
     for (size_t i = 0; i + length < n; i++)
-        if (begins_with(p + i, n - i, word) && (i == 0 || span_of(p + i - 1, 1, 'b') == 0) &&
+        if (begins_with(p + i, n - i, word) && (i == 0 || !is_wordy(p[i - 1])) &&
             span_of(p + i + length, n - i - length, 'b') >= 16)
             return true;
     return false;
@@ -116,10 +121,66 @@ static bool is_random_word(const char *p, size_t n)
     return digit && ((small && large) || (hex && (small || large)));
 }
 
-static bool is_private_key(const char *p, size_t n, const char *word)
+/* "-----BEGIN " anywhere: a key may be a line of a file, or a value in JSON. */
+static bool has_private_key(const char *p, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (begins_with(p + i, n - i, word))
+            return true;
+    return false;
+}
+
+/* A key of AWS: WORD in capital letters, then 16 capital letters and digits, anywhere. */
+static bool has_aws_key(const char *p, size_t n, const char *word)
+{
+    enum { LENGTH = 20 };
+    for (size_t i = 0; i + LENGTH <= n; i++) {
+        size_t k = 0;
+        while (k < LENGTH && is_wordy(p[i + k]) && (is_digit(p[i + k]) || p[i + k] <= 'Z'))
+            k++;
+        if (k == LENGTH && begins_with(p + i, n - i, word) && (i == 0 || !is_wordy(p[i - 1])) &&
+            (i + LENGTH == n || !is_wordy(p[i + LENGTH])))
+            return true;
+    }
+    return false;
+}
+
+/* How many characters of P[N] are one number: digits, in groups with one blank or sign between
+ * them?  *RET_CARD: it may be that of a card, by its beginning, its length and its sum (Luhn). */
+static size_t number_at(const char *p, size_t n, bool *ret_card)
+{
+    uint8_t digits[20];
+    size_t i = 0, count = 0;
+    unsigned sum = 0;
+    for (; i < n; i++) {
+        bool between = (p[i] == ' ' || p[i] == '-') && i + 1 < n && is_digit(p[i + 1]);
+        if (!is_digit(p[i]) && !between)
+            break;
+        if (!between && count < sizeof digits)
+            digits[count++] = (uint8_t)(p[i] - '0');
+    }
+    for (size_t k = 0; k < count; k++) {
+        unsigned d = digits[count - 1 - k];
+        sum += k % 2 == 0 ? d : d * 2 / 10 + d * 2 % 10;
+    }
+    *ret_card = count >= 14 && count <= 19 && digits[0] >= 3 && digits[0] <= 6 && sum % 10 == 0;
+    return i;
+}
+
+static bool has_card(const char *p, size_t n, const char *word)
 {
     (void)word;
-    return begins_with(p, n, "-----begin ");
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(p[i]))
+            continue;
+        bool card;
+        size_t length = number_at(p + i, n - i, &card);
+        if (card && (i == 0 || !is_letter(p[i - 1])) &&
+            (i + length == n || !is_letter(p[i + length])))
+            return true;
+        i += length - 1;
+    }
+    return false;
 }
 
 static bool is_login(const char *p, size_t n, const char *word)
@@ -145,31 +206,61 @@ static const struct form {
     const char *word; /* in lower case */
     const char *name;
 } forms[] = {
-    { is_private_key, "", "private key" },
+    { has_private_key, "-----begin ", "private key" },
     { has_assignment, "password", "connection string" },
+    { has_assignment, "passwd", "connection string" },
+    { has_assignment, "passphrase", "connection string" },
     { has_assignment, "pwd", "connection string" },
     { has_assignment, "accountkey", "connection string" },
     { has_assignment, "sharedaccesskey", "connection string" },
     { has_assignment, "sharedaccesssignature", "connection string" },
     { is_login, "", "connection string" },
     { has_assignment, "secret", "token" },
-    { has_assignment, "client_secret", "token" },
+    { has_assignment, "secret_access_key", "token" },
+    { has_assignment, "secretkey", "token" },
     { has_assignment, "api_key", "token" },
+    { has_assignment, "api-key", "token" },
     { has_assignment, "apikey", "token" },
     { has_assignment, "access_token", "token" },
+    { has_assignment, "accesstoken", "token" },
     { has_assignment, "refresh_token", "token" },
+    { has_assignment, "refreshtoken", "token" },
+    { has_assignment, "id_token", "token" },
+    { has_assignment, "authorization", "token" },
+    { has_assignment, "?sig", "token" }, /* of a shared access signature, in an address */
+    { has_assignment, "&sig", "token" },
     { has_prefixed, "bearer ", "token" },
     { has_prefixed, "basic ", "token" },
-    { has_prefixed, "eyj", "token" },  /* JSON in base64: a JWT */
-    { has_prefixed, "ghp_", "token" }, /* GitHub, GitLab, Slack, AWS, Stripe, Google */
+    { has_prefixed, "eyj", "token" },   /* JSON in base64: a JWT */
+    { has_prefixed, "cfdj8", "token" }, /* what ASP.NET Core has protected: cookies */
+    { has_prefixed, "ghp_", "token" },  /* GitHub, GitLab, Slack, Stripe, Google, npm, ... */
+    { has_prefixed, "gho_", "token" },
+    { has_prefixed, "ghu_", "token" },
+    { has_prefixed, "ghs_", "token" },
+    { has_prefixed, "ghr_", "token" },
     { has_prefixed, "github_pat_", "token" },
     { has_prefixed, "glpat-", "token" },
+    { has_prefixed, "xoxa-", "token" },
     { has_prefixed, "xoxb-", "token" },
     { has_prefixed, "xoxp-", "token" },
-    { has_prefixed, "akia", "token" },
+    { has_prefixed, "xoxs-", "token" },
+    { has_prefixed, "xapp-", "token" },
+    { has_prefixed, "hooks.slack.com/services/", "token" },
     { has_prefixed, "sk_live_", "token" },
+    { has_prefixed, "sk_test_", "token" },
+    { has_prefixed, "rk_live_", "token" },
+    { has_prefixed, "whsec_", "token" },
     { has_prefixed, "aiza", "token" },
+    { has_prefixed, "ya29.", "token" },
+    { has_prefixed, "gocspx-", "token" },
+    { has_prefixed, "npm_", "token" },
+    { has_prefixed, "sg.", "token" },
+    { has_prefixed, "sk-ant-", "token" },
+    { has_prefixed, "sk-proj-", "token" },
+    { has_aws_key, "akia", "token" },
+    { has_aws_key, "asia", "token" },
     { is_random, "", "token" },
+    { has_card, "", "card number" },
     { is_mailbox, "", "e-mail address" },
 };
 

@@ -153,11 +153,12 @@ gcd_status values_expect(struct gcd_values *v, uint64_t objects, struct gcd_erro
 {
     uint64_t size = objects / 6 * 7 + FIRST_TABLE;
     size = size < UINT32_MAX ? size : UINT32_MAX;
-    return objects < MOST_TEXTS && make_table(v, (size_t)size) &&
-                   gcd_vec_reserve(&v->alloc, &v->objects, &v->object_cap, (size_t)objects,
-                                   sizeof *v->objects, (size_t)objects)
-               ? GCD_OK
-               : gcd_fail_nomem(err, "reading values");
+    if (objects >= MOST_TEXTS || !make_table(v, (size_t)size) ||
+        !gcd_vec_reserve(&v->alloc, &v->objects, &v->object_cap, (size_t)objects,
+                         sizeof *v->objects, (size_t)objects))
+        return gcd_fail_nomem(err, "reading values");
+    ask_for_huge_pages(v->objects, v->object_cap * sizeof *v->objects);
+    return GCD_OK;
 }
 
 static bool is_text(const struct gcd_values *v, const struct values_text *t,
@@ -278,7 +279,7 @@ static uint32_t copy_ascii(const uint8_t *utf16, uint32_t units, char *buffer)
         uint64_t two = (four | four >> 8) & UINT64_C(0x0000ffff0000ffff);
         uint32_t packed = (uint32_t)(two | two >> 16);
         for (unsigned k = 0; k < 4; k++)
-            buffer[i + k] = (char)(packed >> 8 * k & 0x7f);
+            buffer[i + k] = (char)(packed >> 8 * k);
     }
     for (; i < units && utf16[2 * i] - 1u < 0x7f && utf16[2 * i + 1] == 0; i++)
         buffer[i] = (char)utf16[2 * i];

@@ -10,8 +10,9 @@
 #include "values/watched_maps.h"
 #include "values/watched_rows.h"
 
-/* A read, and what it may cost to read on over memory that nobody asked for. */
-#define READ_BYTES ((size_t)1 << 20)
+/* A read, which should stay in the cache while it is hashed, and what it may cost to read on over
+ * memory that nobody asked for. */
+#define READ_BYTES ((size_t)1 << 18)
 #define GAP_BYTES  4096u
 #define BATCH_MOST (READ_BYTES / STRING_BASE)
 /* More than any recording has while memory is read; beyond it nothing is certain. */
@@ -471,8 +472,9 @@ static gcd_status add_value(struct gcd_values_watch *w, const struct watched_obj
     return values_add(w->values, s->address, (uint32_t)w->batch_count, &c, err);
 }
 
-/* Hashes in this number are computed before the first is looked up. */
-#define GROUP ((size_t)32)
+/* Hashes in this number are computed before the place of the first is fetched: a fetch between two
+ * hashes makes the second wait for memory. */
+#define GROUP ((size_t)64)
 
 /* The elements of O, an array or a piece of one. */
 static gcd_status take_elements(struct gcd_values_watch *w, const struct watched_object *o,
@@ -566,8 +568,10 @@ static gcd_status take_group(struct gcd_values_watch *w, size_t i, size_t n, uin
         hashes[k] =
             values_hash_of(w->options.values.key, w->buffer + (s->address - begin) + STRING_TEXT,
                            2 * (size_t)s->units);
-        values_fetch(w->values, hashes[k]);
     }
+    for (size_t k = 0; k < n; k++)
+        if (w->pending[i + k].kind == IS_STRING)
+            values_fetch(w->values, hashes[k]);
     for (size_t k = 0; k < n; k++) {
         const struct watched_object *s = &w->pending[i + k];
         size_t off = (size_t)(s->address - begin);

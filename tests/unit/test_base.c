@@ -9,6 +9,7 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "support/check.h"
 
@@ -325,6 +326,40 @@ static void test_a_file_has_a_name_without_its_folder(void **state)
     assert_string_equal(gcd_file_name(""), "");
 }
 
+/* Sorts N items in ascending runs of RUN, each below the one before; 0: at random. */
+static void check_sorted(size_t n, size_t run, uint64_t keys)
+{
+    struct item {
+        uint64_t key, number;
+    } items[300];
+    uint64_t sum = 0, random = n * 31 + run;
+    for (size_t i = 0; i < n; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1;
+        uint64_t key = run == 0 ? (random >> 33) % keys : (i % run) * keys + (n - i) / run;
+        items[i] = (struct item){ key, i };
+        sum += key;
+    }
+    const struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    assert_true(gcd_sort_by_u64(&a, items, n, sizeof *items));
+    for (size_t i = 0; i < n; i++) {
+        sum -= items[i].key;
+        if (i > 0 && (items[i - 1].key > items[i].key || (items[i - 1].key == items[i].key &&
+                                                          items[i - 1].number > items[i].number)))
+            fail_msg("%zu items in runs of %zu, %zu", n, run, i);
+    }
+    assert_true(sum == 0);
+}
+
+static void sorting_keeps_the_order_of_equal_items(void **state)
+{
+    (void)state;
+    static const size_t counts[] = { 0, 1, 2, 3, 7, 64, 65, 300 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (size_t run = 0; run < 70; run++)
+            for (uint64_t keys = 1; keys < 1000; keys *= 10)
+                check_sorted(counts[i], run, keys);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +378,7 @@ int main(void)
         cmocka_unit_test(vec_stops_at_its_maximum),
         cmocka_unit_test(sizes_do_not_wrap),
         cmocka_unit_test(errors_are_printable_and_chained),
+        cmocka_unit_test(sorting_keeps_the_order_of_equal_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
