@@ -89,6 +89,16 @@ static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n
         *ret_n = n - 1;
 }
 
+/* Is the segment P[N] the structure "<>8__1" of a state machine, in which the variables are that a
+ * local function captures? */
+static bool is_captured(const char *p, size_t n)
+{
+    size_t digits = 5;
+    while (digits < n && p[digits] >= '0' && p[digits] <= '9')
+        digits++;
+    return begins(p, n, "<>8__") && digits > 5 && digits == n;
+}
+
 size_t gcd_field_source_name(const char *name, size_t n, char *buf)
 {
     size_t done = 0, used = 0;
@@ -97,6 +107,10 @@ size_t gcd_field_source_name(const char *name, size_t n, char *buf)
         int depth = 0;
         for (; end < n && (depth > 0 || name[end] != '.'); end++)
             depth += (name[end] == '<') - (name[end] == '>');
+        if (end < n && is_captured(name + done, end - done)) {
+            done = end + 1;
+            continue;
+        }
         const char *part, *index = memchr(name + done, '[', end - done);
         size_t part_n, own = index != NULL ? (size_t)(index - name) - done : end - done;
         find_source(name + done, own, &part, &part_n);

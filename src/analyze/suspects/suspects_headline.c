@@ -60,6 +60,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
         suspects_put_root_place(s, p->root);
     } else if (suspects_is_in_both(s->w, x)) {
         suspects_put_both(s, p);
+    } else if (p->kind == GCD_SUSPECT_TYPE && suspects_is_call(s, p->type)) {
+        suspects_put_who(s, p->type);
     } else if (p->kind == GCD_SUSPECT_TYPE && p->type != GCD_TYPE_NONE) {
         suspects_put_type(s, p->type);
     } else if (p->kind == GCD_SUSPECT_DUPLICATES && suspects_put_text_holder(s, x)) {

@@ -85,6 +85,11 @@ void suspects_put_type(struct suspect_words *s, uint32_t type)
         suspects_put_where(s, type);
         return;
     }
+    if (suspects_is_call(s, type)) { /* as paths have it */
+        suspects_put(s, "async ");
+        suspects_put_where(s, type);
+        return;
+    }
     suspects_put_short(s, name, strlen(name), 1, raw_name_of(s, type));
 }
 
