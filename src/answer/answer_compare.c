@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/compare/trend.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -24,7 +25,7 @@ static const struct answer_column diff_columns[] = {
     COLUMN("retained_after", "Retained >=", ANSWER_BYTES),
     COLUMN("retained_delta", "+/-", ANSWER_BYTES_DELTA),
     COLUMN("change", "", ANSWER_TEXT),
-    COLUMN("type", "Type", ANSWER_TEXT),
+    ANSWER_TYPE("Type"),
     FIELD("module", ANSWER_TEXT),
 };
 static const struct answer_column path_columns[] = {
@@ -116,24 +117,51 @@ static void put_rest(struct answer *a, const struct rest *r, const char *what)
         return;
     answer_row(a);
     answer_change(a, r->sums, true);
-    answer_format(a, "type", "(%s %s)", GCD_DIGITS(r->types), what);
+    answer_types_note(a, "(%s %s)", GCD_DIGITS(r->types), what);
 }
 
-/* The name of ROW with its parts: "Dictionary<K, V> with its Entry[]". */
-static void put_type(struct answer *a, const struct gcd_diff *d, const struct gcd_diff_row *row,
-                     const struct answer_group *g)
+/* Is the state machine NAME that of an asynchronous method?  Then it has a box, where nothing of
+ * the box alone is in either dump. */
+static bool is_in_box(const struct gcd_diff *d, const char *name)
 {
+    for (size_t i = 0; i < gcd_diff_row_count(d); i++) {
+        const char *machine;
+        size_t n;
+        if (gcd_async_machine(gcd_diff_row(d, i)->name, &machine, &n) && strlen(name) == n &&
+            memcmp(machine, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What people call the type NAME, as gcd_names_step does. */
+static const char *shown_name(const struct answer_compared *from, const char *name,
+                              char buf[GCD_ASYNC_STEP_BYTES])
+{
+    if (!from->people || from->raw_names)
+        return name;
+    bool async = gcd_made_of(name) == GCD_MADE_OF_STATE && is_in_box(from->diff, name);
+    return gcd_async_step_name(name, true, async, buf);
+}
+
+/* The name of ROW, for people with its parts: "Dictionary<K, V> with its Entry[]". */
+static void put_type(struct answer *a, const struct answer_compared *from,
+                     const struct gcd_diff_row *row, const struct answer_group *g)
+{
+    char step[GCD_ASYNC_STEP_BYTES];
+    const char *shown = shown_name(from, row->name, step);
     size_t n = strlen(row->name);
+    answer_text(a, "type", row->name);
     if (g == NULL || g->parts == 0) {
-        answer_text(a, "type", row->name);
+        answer_text(a, "shown", shown);
         return;
     }
-    const char *part = gcd_diff_row(d, g->part)->name;
+    const char *part = gcd_diff_row(from->diff, g->part)->name;
     bool nested = strncmp(part, row->name, n) == 0 && part[n] == '.';
     if (g->parts > 1)
-        answer_format(a, "type", "%s with %s types inside", row->name, GCD_DIGITS(g->parts));
+        answer_format(a, "shown", "%s with %s types inside", shown, GCD_DIGITS(g->parts));
     else
-        answer_format(a, "type", "%s with its %s", row->name, nested ? part + n + 1 : "array");
+        answer_format(a, "shown", "%s with its %s", shown, nested ? part + n + 1 : "array");
 }
 
 /* One row; ALIKE: with its parts, NULL = each type has a row. */
@@ -153,7 +181,7 @@ static void put_change(struct answer *a, const struct answer_compared *from, uin
     answer_change(a, sums, false);
     if (from->retained)
         put_retained(a, row->sums);
-    put_type(a, from->diff, row, g);
+    put_type(a, from, row, g);
     answer_known(a, "module", row->module);
 }
 
@@ -192,7 +220,7 @@ gcd_status answer_diff(const struct answer_compared *from, struct answer **ret,
     answer_change(a, total, true);
     if (from->retained && !from->filtered)
         put_retained(a, total);
-    answer_format(a, "type", "total, %s type%s", GCD_DIGITS(n), gcd_plural(n));
+    answer_types_note(a, "total, %s type%s", GCD_DIGITS(n), gcd_plural(n));
     return st;
 }
 
@@ -322,14 +350,14 @@ static void put_trend_sums(struct answer *a, const struct answer_compared *from,
     answer_begin_sums(a);
     if (hidden > 0 || unlisted) {
         put_course(a, from, c, c->rest, RETAINED);
-        answer_format(a, "type", "(%s more type%s%s)", GCD_DIGITS(hidden), gcd_plural(hidden),
+        answer_types_note(a, "(%s more type%s%s)", GCD_DIGITS(hidden), gcd_plural(hidden),
                       unlisted ? ", and unlisted ones" : "");
     }
     put_course(a, from, c, c->total, from->filtered ? RETAINED : metrics_of(from));
     if (unlisted)
-        answer_text(a, "type", "total");
+        answer_types_note(a, "total");
     else
-        answer_format(a, "type", "total, %s type%s", GCD_DIGITS(rows), gcd_plural(rows));
+        answer_types_note(a, "total, %s type%s", GCD_DIGITS(rows), gcd_plural(rows));
 }
 
 static void put_trend(struct answer *a, const struct answer_compared *from, struct course *c)
@@ -340,7 +368,7 @@ static void put_trend(struct answer *a, const struct answer_compared *from, stru
         const struct gcd_diff_row *row = gcd_diff_row(from->diff, from->order[i]);
         if (is_shown(a, from, row->sums)) {
             put_course(a, from, c, row->sums, metrics_of(from));
-            answer_text(a, "type", row->name);
+            put_type(a, from, row, NULL);
             answer_known(a, "module", row->module);
             continue;
         }
@@ -358,7 +386,7 @@ gcd_status answer_trend(const struct answer_compared *from, struct answer **ret,
 {
     size_t sides = from->side_count, n = 0;
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    struct answer *a = *ret = answer_new_columns(NULL, (size_t)metrics_of(from) * (sides + 3) + 2);
+    struct answer *a = *ret = answer_new_columns(NULL, (size_t)metrics_of(from) * (sides + 3) + 3);
     struct course c = { .bytes = sides * (2 * sizeof *c.rest + 3 * sizeof *c.values) };
     c.rest = gcd_mem_new(&alloc, c.bytes);
     if (a == NULL || c.rest == NULL) {
@@ -371,7 +399,8 @@ gcd_status answer_trend(const struct answer_compared *from, struct answer **ret,
     c.known_ms = (int64_t *)(c.known_values + sides);
     for (int m = 0; m < metrics_of(from); m++)
         add_metric(a, from, m, &n);
-    add_column(a, &n, "type", "Type", ANSWER_TEXT);
+    add_column(a, &n, "type", NULL, ANSWER_TEXT);
+    a->own_columns[n++] = (struct answer_column)PEOPLE("shown", "Type", ANSWER_TEXT);
     add_column(a, &n, "module", NULL, ANSWER_TEXT);
     put_trend(a, from, &c);
     gcd_mem_free(&alloc, c.rest, c.bytes);

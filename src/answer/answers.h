@@ -490,6 +490,7 @@ struct answer_compared {
     bool retained; /* retained sizes are wanted */
     bool filtered; /* DIFF leaves types out */
     bool people;   /* what grows together as part of one thing has one row (answer_alike.h) */
+    bool raw_names;
     enum answer_sort sort;
     struct answer_page page; /* MIN_BYTES: of the change */
     /* the last dump, if what observes the process has come with it; else NULL */

@@ -61,6 +61,22 @@ class Diff(Compare):
         self.expected("diff.csv", self.done("diff", "old", "new", "--csv").text)
         self.expected("diff-json.txt", self.done("diff", "old", "new", "--json", "--fail-if=bytes>1K", code=4).text)
 
+    def test_people_see_methods_and_programs_types(self):
+        state, items = "Shop.Rpc+<CallAsync>d__2", "Shop.Cart+<Items>d__0"
+        box = ("System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
+               f"[System.Threading.Tasks.VoidTaskResult,{state}]")
+        for name, hour, n in (("few", 10, 1), ("many", 12, 5)):
+            self.put(name, at(types_trace((box, n, 96), (state, n, 40), (items, n, 32)), hour))
+        for command in ("diff", "trend"):
+            rows = self.done(command, "few", "many").text
+            for shown in ("async Shop.Rpc.CallAsync", "state of async Shop.Rpc.CallAsync", "iterator Shop.Cart.Items"):
+                self.assertRegex(rows, f"  {re.escape(shown)}\n")
+            self.assertNotIn("d__", rows)
+            self.assertIn("<CallAsync>d__2\n", self.done(command, "few", "many", "--names", "raw").text)
+            types = [t["type"] for t in self.json(command, "few", "many")["types"]]
+            self.assertIn("Shop.Rpc.<CallAsync>d__2", types)
+            self.assertNotIn("shown", self.done(command, "few", "many", "--csv").text.partition("\n")[0])
+
     def test_what_grows_together_is_one_row(self):
         """In text, a collection with what it has inside, a list with its array; for programs, with --filter and --retained each type."""
         table, things, list_of = ("System.Collections.Generic.Dictionary<System.String, Shop.Item>", "Shop.Thing",

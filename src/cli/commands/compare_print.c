@@ -115,6 +115,7 @@ bool cli_compared(const struct cli_comparison *c, struct answer_compared *ret)
         .retained = c->retained,
         .filtered = c->filter != NULL,
         .people = !view->json && !view->csv,
+        .raw_names = view->names == CLI_NAMES_RAW,
         .sort = (enum answer_sort)view->sort,
         .page = { .most = view->top, .min_bytes = view->min_bytes },
         .observed = c->wants_answer && c->older != NULL && answer_older_unobserved(c->older)
