@@ -48,7 +48,8 @@ set(GCDUMPC_SMALL_FILES
     load/borrowed_names load/dump load/dump_values load/modules load/process_memory load/recorded_apply
     load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
-    read/r_dart session/owner_limit session/inline_keys
+    read/gcdump_text read/gcdump_tree read/r_dart read/r_gcdump session/owner_limit
+    session/inline_keys io/spill analyze/async/async_objects analyze/async/async_waits
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows
     write/stacks write/stacks_waits write/v8_names write/w_dart write/w_folded write/w_pprof write/w_sites write/writer
