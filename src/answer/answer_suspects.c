@@ -110,6 +110,7 @@ static const struct answer_column suspect_columns[] = {
     ROWS("sites", ANSWER_FOR_PROGRAMS, &answer_site_parts_shape),
     FIELD("keys", ANSWER_TEXT),
     ROWS("key_beginnings", ANSWER_FOR_PROGRAMS, &answer_keys_shape),
+    DETAIL("owner_field", ANSWER_TEXT),
 };
 const struct answer_shape answer_suspects_shape = ANSWER_SHAPE(suspect_columns);
 
@@ -331,6 +332,11 @@ static void put_place(struct answer *a, const struct answer_of_suspects *of,
     answer_known(a, "owner_module", s->owner_module);
     if (s->owner_node != GCD_NODE_NONE)
         answer_count(a, "owner_node", s->owner_node);
+    for (size_t i = 0; i + 1 < s->path_count; i++) {
+        struct gcd_field via = field_of_step(of, s, i);
+        if (s->path[i].node == s->owner_node && via.name != NULL && via.other == NULL)
+            answer_known(a, "owner_field", via.name);
+    }
 }
 
 /* Other ways that hold the objects. */

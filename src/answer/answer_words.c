@@ -163,7 +163,9 @@ gcd_status answer_elements_of(struct gcd_session *s, const struct gcd_context *c
     st = gcd_session_collection(s, call, node, &it, err);
     if (st != GCD_OK)
         return st == GCD_END ? GCD_OK : st;
-    answer_elements_text(it.elements, it.at_least, it.at_most, ret);
+    uint64_t n = it.elements, seen = it.elements_of_count > 0 ? it.elements_of[0].objects : 0;
+    answer_elements_text(n < seen && !gcd_collection_is_exact(&it) ? seen : n, it.at_least,
+                         it.at_most, ret); /* as suspects say it */
     return GCD_OK;
 }
 

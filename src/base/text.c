@@ -280,6 +280,6 @@ const char *gcd_quoted(const char *utf8, size_t n, bool cut, size_t most,
         }
         i += k;
     }
-    (void)snprintf(ret + used, GCD_QUOTED_BYTES - used, "%s", i < n || cut ? "…" : "\"");
+    (void)snprintf(ret + used, GCD_QUOTED_BYTES - used, "%s", i < n || cut ? "\"…" : "\"");
     return ret;
 }

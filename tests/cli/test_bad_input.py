@@ -102,7 +102,7 @@ class NoRecording(BadInput):
         for command in self.commands:
             run = self.gcdumpc(*command, "secret", **options)
             self.assertEqual((run.code, run.err), (1, b"gcdumpc: secret: cannot open: Permission denied; run gcdumpc "
-                                                   b"as the owner or as root, or choose another place\n"))
+                                                   b"as the owner, or as root\n"))
 
     def test_closed_standard_input(self):
         self.refused(1, "standard input: cannot .*: Bad file descriptor", "info", "-", stdin=None, preexec_fn=lambda: os.close(0))

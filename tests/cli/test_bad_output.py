@@ -100,7 +100,9 @@ class BadOutput(CliTest):
     def test_closed_pipe(self):
         """Without a reader a dump is lost, so there is a message; tables end silently, as in "report | head"."""
         for name in ("in", trace("net10-wks")):
-            for command in (*TO_STDOUT, ["diff", name], ["leaks"], ["report", "--help"]):
+            with open(self.path(name), "rb") as f:
+                copy = self.put("copy", f.read())
+            for command in (*TO_STDOUT, ["diff", copy], ["leaks"], ["report", "--help"]):
                 reading, writing = os.pipe()
                 os.close(reading)
                 try:

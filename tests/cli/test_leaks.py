@@ -499,7 +499,7 @@ class Leaks(CliTest):
         self.assertAlmostEqual(s.pop("share"), (824 + 10_003_200) / total)
         self.assertEqual(s, {
             "number": 1, "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
-            "retained_bytes": 824 + 10_003_200, "size_only": True, "overlaps": False, "type": "Shop.Order[]", "node": 3, "address": f"{at['array']:#x}",
+            "retained_bytes": 824 + 10_003_200, "size_only": True, "overlaps": False, "owner_field": None, "type": "Shop.Order[]", "node": 3, "address": f"{at['array']:#x}",
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,

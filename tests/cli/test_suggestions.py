@@ -82,6 +82,10 @@ class Meant(CliTest):
         name = self.put("zoo.nettrace", types_trace(("Zebra", 1, 24)))
         for wrong, what in (("Zbru", 'near it: "Zebra"'), ("Zbxu", "gcdumpc report lists all types")):       # two letters of four, and three
             self.refused(1, rf'zoo.nettrace: no type matches "{wrong}"; {what}', "report", name, "--filter", wrong)
+        name = self.put("zoo.nettrace", types_trace(("System.Collections.Generic.Dictionary<System.String,Shop.Cart>.Node", 1, 24), ("System.Records", 1, 24),
+                                                    ("Shop.Chart.Records", 1, 24)))
+        self.refused(1, r'.*; near it: "Shop.Chart.Records", "System.Records"', "report", name, "--filter", "Recods")     # first the program's own
+        self.refused(1, r'.*"Nope"; gcdumpc report lists all types', "report", name, "--filter", "Nope")             # and no Node of a dictionary
 
     def test_jobs(self):
         self.put("x.conf", b"[nightly]\npid = 1\noutput = x.gclog\n")

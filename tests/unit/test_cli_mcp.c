@@ -187,7 +187,7 @@ static void test_what_was_cut(void **state)
     check_cut(0, NULL);
     check_cut(2, NULL);
     check_cut(100, "rows 1 to 2 of 100; next_cursor has more, limit makes pages larger");
-    check_cut(101, "rows 1 to 2 of 100, no more are listed: a filter, or sql, finds them; "
+    check_cut(101, "rows 1 to 2 of 101, the first 100 are listed: a filter, or sql, finds others; "
                    "next_cursor has more, limit makes pages larger");
 }
 

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- warnings about the dumps ---- */
 
@@ -33,8 +34,17 @@ static void warn_of_processes(const struct cli_side *a, const struct cli_side *b
                 a->subject, b->process, a->process);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 void cli_compare_warn(const struct cli_side *a, const struct cli_side *b)
 {
+    if (is_same_file(a->subject, b->subject))
+        cli_say(b->subject, "is the same file as %s, so nothing has changed", a->subject);
     warn_of_processes(a, b);
     if (a->unix_ms != INT64_MIN && b->unix_ms != INT64_MIN && b->unix_ms < a->unix_ms)
         cli_say(b->subject, "is older than %s", a->subject);

@@ -27,7 +27,7 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
         int os_errno;
         const char *text;
     } steps[] = {
-        { EACCES, "; run gcdumpc as the owner or as root, or choose another place" },
+        { EACCES, "; run gcdumpc as the owner, or as root" },
         { EPERM, "; run gcdumpc as the owner, or as root" },
         { EROFS, "; choose a place that can be written (TMPDIR moves temporary files, as to "
                  "/dev/shm)" },

@@ -24,10 +24,10 @@ struct mcp_call {
     size_t text_max; /* longer texts in rows are shortened and counted */
     size_t shortened;
     struct mcp_page {
-        uint64_t from, next, total; /* rows: first of the page, next, all */
+        uint64_t from, next, total; /* rows: first of the page, next, all that are listed */
         uint64_t limit, most_chars, chars;
         bool full;
-        bool capped; /* rows after TOTAL are never listed */
+        uint64_t unlisted; /* rows after TOTAL, which are never listed */
         json_t *rows;
     } page;
 };
@@ -83,7 +83,7 @@ enum mcp_outcome mcp_find_types(struct mcp_call *c, const char *name, uint8_t **
  * all rows, MCP_TOTAL_UNKNOWN until they are counted.
  */
 #define MCP_TOTAL_UNKNOWN UINT64_MAX
-/* For lists that never exceed MOST: sets TOTAL to at most that, and reports the limit. */
+/* For lists of the first MOST rows; the answer says how many there are. */
 void mcp_page_total_capped(struct mcp_call *c, uint64_t total, uint64_t most);
 void mcp_page_total(struct mcp_call *c, uint64_t total);
 void mcp_page_found_end(struct mcp_call *c, uint64_t total);

@@ -74,7 +74,7 @@ void mcp_page_total(struct mcp_call *c, uint64_t total)
 
 void mcp_page_total_capped(struct mcp_call *c, uint64_t total, uint64_t most)
 {
-    c->page.capped = total > most;
+    c->page.unlisted = total > most ? total - most : 0;
     mcp_page_total(c, total < most ? total : most);
 }
 
@@ -111,14 +111,18 @@ static char *what_was_cut(const struct mcp_call *c)
 {
     const struct mcp_page *p = &c->page;
     char *rows = NULL, *texts = NULL, *all = NULL;
-    if (p->next < p->total || p->from > 0 || p->capped) {
+    if (p->next < p->total || p->from > 0 || p->unlisted > 0) {
         const char *how = p->next == p->total ? ""
                           : p->full ? "; next_cursor has more, max_chars makes pages larger"
                                     : "; next_cursor has more, limit makes pages larger";
-        char all_rows[CLI_NUMBER_BYTES + 64] = "";
+        char all_rows[2 * CLI_NUMBER_BYTES + 80] = "";
         if (p->total != MCP_TOTAL_UNKNOWN)
-            (void)snprintf(all_rows, sizeof all_rows, " of %s%s", GCD_DIGITS(p->total),
-                           p->capped ? ", no more are listed: a filter, or sql, finds them" : "");
+            (void)snprintf(all_rows, sizeof all_rows, " of %s", GCD_DIGITS(p->total + p->unlisted));
+        size_t used = strlen(all_rows);
+        if (p->unlisted > 0)
+            (void)snprintf(all_rows + used, sizeof all_rows - used,
+                           ", the first %s are listed: a filter, or sql, finds others",
+                           GCD_DIGITS(p->total));
         if (asprintf(&rows, "rows %s to %s%s%s",
                      GCD_DIGITS(p->next > p->from ? p->from + 1 : p->from), GCD_DIGITS(p->next),
                      all_rows, how) < 0)
@@ -146,7 +150,7 @@ void mcp_page_end(struct mcp_call *c, const char *key)
     char cursor[40], *cut = what_was_cut(c);
     mcp_put(c->out, key, json_incref(p->rows));
     mcp_put(c->out, "total",
-            p->total != MCP_TOTAL_UNKNOWN ? cli_json_number(p->total) : json_null());
+            p->total != MCP_TOTAL_UNKNOWN ? cli_json_number(p->total + p->unlisted) : json_null());
     (void)snprintf(cursor, sizeof cursor, "%" PRIx64 "-%016" PRIx64, p->next,
                    question_of(c, p->next));
     cli_json_put_text(c->out, "next_cursor", p->next < p->total ? cursor : NULL);

@@ -167,6 +167,7 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
 struct suggestion {
     const char *name;
     unsigned distance;
+    bool framework; /* of .NET */
 };
 
 /* The longest run of TEXT without SPECIAL characters. */
@@ -207,7 +208,10 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     if (strcasestr(name, wanted) != NULL)
         return 0;
     unsigned found = most + 1;
-    const char *dot = strrchr(name, '.'), *const parts[] = { name, dot != NULL ? dot + 1 : name };
+    const char *dot = strrchr(name, '.');
+    if (dot != NULL && dot > name && dot[-1] == '>')
+        dot = NULL; /* nobody means the Node of some dictionary */
+    const char *const parts[] = { name, dot != NULL ? dot + 1 : name };
     for (size_t i = 0; i < 2; i++) {
         size_t nw = strlen(wanted), n = strnlen(parts[i], CLI_NEAR_LENGTH + 1);
         if (n > CLI_NEAR_LENGTH || (n > nw ? n - nw : nw - n) > most)
@@ -218,16 +222,24 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     return found;
 }
 
-/* Keeps the nearest names, each once; of equally near ones the shortest. */
+/* Is A a better suggestion: nearer, or a misspelt name of the program, or shorter? */
+static bool is_better(const struct suggestion *a, const struct suggestion *b)
+{
+    if (a->distance != b->distance)
+        return a->distance < b->distance;
+    if (a->distance > 0 && a->framework != b->framework)
+        return b->framework;
+    return strlen(a->name) < strlen(b->name);
+}
+
+/* Keeps the best names, each once. */
 static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 {
     size_t at = *n;
     for (size_t i = 0; i < *n; i++)
         if (strcmp(best[i].name, s.name) == 0)
             return;
-    while (at > 0 &&
-           (s.distance < best[at - 1].distance ||
-            (s.distance == best[at - 1].distance && strlen(s.name) < strlen(best[at - 1].name))))
+    while (at > 0 && is_better(&s, &best[at - 1]))
         at--;
     if (at == NEAR_MAX)
         return;
@@ -240,7 +252,10 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 static struct suggestion suggestion_of(const char *wanted, const char *name, const char *other,
                                        unsigned most)
 {
-    struct suggestion s = { name, most + 1 };
+    struct suggestion s = { .name = name,
+                            .distance = most + 1,
+                            .framework = strncmp(name, "System.", 7) == 0 ||
+                                         strncmp(name, "Microsoft.", 10) == 0 };
     if (strnlen(name, NEAR_NAME + 1) <= NEAR_NAME)
         s.distance = distance(wanted, name, most);
     if (other != name && strnlen(name, NEAR_NAME + 1) <= NEAR_NAME &&

@@ -152,8 +152,12 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
     cli_temporary_comes();
     gcd_status st = gcd_sink_open(path, options, ret, &err);
     cli_temporary(slot, st == GCD_OK ? gcd_sink_temporary(*ret) : NULL);
-    return st == GCD_OK ? CLI_DONE
-                        : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
+    const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+    if (st != GCD_OK && err.os_errno == EACCES)
+        return cli_error(CLI_FAILED, name,
+                         "%s; run gcdumpc as the owner or as root, or choose another place",
+                         err.msg);
+    return st == GCD_OK ? CLI_DONE : cli_fail(name, &err);
 }
 
 /* Opens PATH before a recording is read or a process disturbed for nothing. */

@@ -84,7 +84,7 @@ static enum mcp_outcome run_summary(struct mcp_call *c)
     put_heap(c, c->heap);
     mcp_put_name(c, c->out, "command_line", f->command_line);
     mcp_put(c->out, "pause_ms",
-            f->pause_ns != 0 ? cli_json_number(f->pause_ns / 1000000) : json_null());
+            f->pause_ns != 0 ? cli_json_number((f->pause_ns + 500000) / 1000000) : json_null());
     cli_json_count(c->out, "references", f->edges);
     mcp_put(c->out, "roots", roots_of(f));
     cli_json_count(c->out, "gc_used_bytes", used);
