@@ -2,7 +2,9 @@
 set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session sites sql)
 set(GCDUMPC_SMALL_FILES
     analyze/merged_tree/merged_largest analyze/merged_tree/merged_roots analyze/path_folds analyze/paths_to_object
-   image/space/process_reader_linux
+    image/space/process_reader_linux
+    analyze/collections/collection_types analyze/merged_tree/merged_heaviest
+    analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills
     analyze/async/async_jam analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
