@@ -109,6 +109,10 @@ uint64_t answer_older_owned(const struct gcd_suspect *s)
 uint64_t answer_older_many(const struct gcd_suspect *s, uint32_t type)
 {
     uint64_t most = s->type == type ? s->objects : 0;
+    /* of all that waits for its finalizer */
+    for (size_t i = 0; i < s->content_count && s->kind == GCD_SUSPECT_FINALIZERS; i++)
+        if (s->content[i].type == type && s->content[i].objects < most)
+            most = s->content[i].objects;
     if (s->collection != NULL && s->element.type == type)
         most = s->element.objects;
     for (size_t i = 0; i < s->held_count; i++)

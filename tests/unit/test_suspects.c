@@ -401,6 +401,26 @@ static void the_finalizer_queue(void **state)
     forget(a);
 }
 
+/* What is there most of need not be what keeps the bytes. */
+static void the_finalizer_queue_by_bytes(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    static_root(p, node(p, "App", 500), "s_app");
+    for (int i = 0; i < 10; i++) {
+        uint32_t waits = node(p, i < 7 ? "Handle" : "Image", 40);
+        if (i >= 7)
+            child(p, waits, "Byte[]", 1000);
+        root(p, waits, GCD_ROOT_FINALIZER, 0, "");
+    }
+    struct answer a = ask(p, 0.4);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_FINALIZERS, "Image");
+    assert_int_equal(s->node, 8);
+    assert_non_null(strstr(s->sentence, "10 objects wait for their finalizers, 3 of them Image "
+                                        "(3.0 KiB) and 7 Handle, and keep 3.3 KiB alive"));
+    forget(a);
+}
+
 /* Sessions in a static list far away, by dropped timers in the queue, and some in the queue
  * themselves: the list holds them. */
 static void what_waits_and_is_in_use(void **state)
@@ -1065,6 +1085,7 @@ int main(void)
         cmocka_unit_test(reflection_of_mono),
         cmocka_unit_test(objects_of_one_type_in_two_containers),
         cmocka_unit_test(the_finalizer_queue),
+        cmocka_unit_test(the_finalizer_queue_by_bytes),
         cmocka_unit_test(what_waits_and_is_in_use),
         cmocka_unit_test(the_first_of_several_roots),
         cmocka_unit_test(what_a_stack_refers_to_belongs_to_its_owner),

@@ -184,6 +184,10 @@ static bool number_of(void *numbers, uint64_t address, const char *field, int64_
     if (limit[0] == INT64_MIN)
         return false;
     *ret = limit[strcmp(field, "_cacheSize") == 0];
+    if (strcmp(field, "_absoluteExpirationTicks") == 0) {
+        *ret = limit[2];
+        return true;
+    }
     return strcmp(field, "_sizeLimit") == 0 || strcmp(field, "_cacheSize") == 0;
 }
 
@@ -191,7 +195,7 @@ static void a_cache_with_a_limit_is_a_note(void **state)
 {
     (void)state;
     static const struct {
-        int64_t numbers[2];
+        int64_t numbers[3];
         bool image, note;
         const char *said;
     } cases[] = {
@@ -203,7 +207,12 @@ static void a_cache_with_a_limit_is_a_note(void **state)
           true,
           false,
           "A cache may be full and within its limit, which a process " },
-        { { -1, 40 }, true, false, "It has no SizeLimit. If it grows, look" },
+        { { -1, 40, -1 }, true, false, "It has no SizeLimit. If it grows, look" },
+        { { -1, 40, 639316916887991595 },
+          true,
+          false,
+          "It has no SizeLimit. Its entries expire. If it grows, let them expire sooner, or give "
+          "it a size limit (SizeLimit)." },
         { { 5000, 4711 },
           true,
           true,
@@ -221,11 +230,13 @@ static void a_cache_with_a_limit_is_a_note(void **state)
         child(p, cache, CACHING "MemoryDistributedCacheOptions", 72);
         for (int k = 0; k < 60; k++) {
             uint32_t it = child(p, nodes, CACHED "+Node" OF_CACHE, 48);
-            child(p, child(p, it, CACHING "CacheEntry", 96), "Shop.Page", 2000);
+            uint32_t entry = child(p, it, CACHING "CacheEntry", 96);
+            child(p, entry, "Shop.Page", 2000);
+            edge(p, entry, cache);
         }
         static_root(p, cache, "s_pages");
         struct answer a;
-        int64_t numbers[2];
+        int64_t numbers[3];
         struct gcd_error err = GCD_ERROR_INIT;
         memcpy(numbers, cases[i].numbers, sizeof numbers);
         const struct gcd_suspects_options how = { .share = 0.3,

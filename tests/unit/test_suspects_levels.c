@@ -439,6 +439,26 @@ static void what_subscribes(void **state)
     assert_string_equal(first(a)->advice, "If it grows, look in View for a subscription to Ticker "
                                           "that it never disposes of.");
     forget(a);
+    for (unsigned own = 0; own < 2; own++) { /* an observer that is made of a delegate */
+        p = pile_new();
+        ticker = node(p, "Shop.Ticker", 24);
+        all = child(p, ticker, "System.IObserver`1[Shop.Quote][]", 824);
+        static_root(p, ticker, "s_ticker");
+        for (unsigned i = 0; i < 100; i++) {
+            uint32_t filter = child(p, all, "Shop.Filter", 32);
+            child(p, child(p, filter, HANDLER, 64), "Shop.View", 100);
+            if (own)
+                child(p, filter, "Shop.Rule", 24);
+        }
+        p->types[type(p, HANDLER)].flags = GCD_TYPE_DELEGATE;
+        a = ask(p, 0.5);
+        assert_string_equal(first(a)->advice,
+                            own ? "If it grows, look in Filter for a subscription to Ticker that "
+                                  "it never disposes of."
+                                : "If it grows, look in View for a subscription to Ticker that it "
+                                  "never disposes of.");
+        forget(a);
+    }
     for (unsigned listen = 0; listen < 2; listen++) {
         p = pile_new();
         uint32_t hub = node(p, "Shop.Hub", 24), map = child(p, hub, ROOMS, 80),

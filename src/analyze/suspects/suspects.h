@@ -96,6 +96,7 @@ struct suspect {
     /* an OBJECT that is a collection, a TYPE in one; else its kind is GCD_COLLECTION_NONE */
     struct gcd_collection collection;
     uint64_t type_objects; /* FINALIZERS, PINNED: suspected objects of pub.type */
+    uint64_t type_bytes;   /* FINALIZERS: what these keep alive */
     uint64_t references;   /* COLLECTIONS: objects in their arrays; SPARSE: used slots */
     uint64_t places;       /* SPARSE: all slots */
     uint64_t each_bytes;   /* COLLECTIONS: size of one */
@@ -110,7 +111,8 @@ struct suspect {
     /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
     uint32_t owner_type;
     /* WEAK_TABLE: the type and the average number of elements of the collection that a value is or
-     * has; GCD_TYPE_NONE = none */
+     * has; FINALIZERS: the type of most objects, if it is not that of most bytes, and their number;
+     * GCD_TYPE_NONE = none */
     uint32_t each_type;
     uint64_t each_elements;
     const struct gcd_module *module; /* ASSEMBLIES: the first copy */

@@ -326,6 +326,45 @@ static bool advise_bounded(struct suspect_words *s, const struct suspect *x)
     return true;
 }
 
+/* So many entries of a cache are asked when they expire. */
+#define ASKED_EXPIRY 64u
+
+static bool refers_to(const struct suspects_work *w, uint32_t from, uint32_t to)
+{
+    size_t n, i = 0;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, from, &n);
+    while (i < n && edges[i] != to)
+        i++;
+    return i < n;
+}
+
+static bool expires(const struct suspects_work *w, uint32_t entry)
+{
+    uint64_t at, sliding = 0;
+    if (!number_in(w, entry, "_absoluteExpirationTicks", &at))
+        return false;
+    return at != UINT64_MAX || (number_in(w, entry, "_slidingExpiration", &sliding) && sliding > 0);
+}
+
+/* Does each entry of CACHE expire, as far as the first ones tell? */
+static bool entries_expire(const struct suspects_work *w, uint32_t cache)
+{
+    uint32_t asked = 0, type = GCD_TYPE_NONE;
+    bool all = true;
+    const struct gcd_summary *s = gcd_graph_summary(w->g);
+    for (uint32_t i = 0; i < s->type_count && type == GCD_TYPE_NONE; i++)
+        if (strcmp(s->types[i].name, "Microsoft.Extensions.Caching.Memory.CacheEntry") == 0)
+            type = i;
+    for (uint32_t node = 0; node < w->nodes && type != GCD_TYPE_NONE && asked < ASKED_EXPIRY && all;
+         node++) {
+        if (suspects_type_of(w, node) != type || !refers_to(w, node, cache))
+            continue;
+        all = expires(w, node);
+        asked++;
+    }
+    return asked > 0 && all;
+}
+
 /* A MemoryCache with a SizeLimit is no leak.  Does it say what there is to say? */
 static bool advise_limited(struct suspect_words *s, const struct suspect *x)
 {
@@ -338,7 +377,12 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
     }
     if (limit == UINT64_MAX) {
         suspects_put(s, "It has no SizeLimit. ");
-        return false;
+        if (!entries_expire(s->w, cache))
+            return false;
+        suspects_put(s, "Its entries expire. ");
+        put_if_it_grows(s);
+        suspects_put(s, "let them expire sooner, or give it a size limit (SizeLimit).");
+        return true;
     }
     suspects_put(s, "Its SizeLimit is ");
     suspects_put_number(s, limit);

@@ -40,13 +40,40 @@ static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
     return w->waiting != NULL ? leave_to_others(w, err) : GCD_OK;
 }
 
+/* What waits of each type. */
+struct waiting {
+    uint64_t objects, bytes;
+};
+
+/* The type that keeps the most bytes, one of the program before any of a library or framework that
+ * does not keep twice as much; *RET_MANY: that with the most objects. */
+static uint32_t type_of_bytes(const struct suspects_work *w, const struct waiting *of_type,
+                              uint32_t *ret_many)
+{
+    uint32_t most = GCD_TYPE_NONE, own = GCD_TYPE_NONE;
+    *ret_many = GCD_TYPE_NONE;
+    for (uint32_t i = 0; i < w->types; i++) {
+        if (of_type[i].objects == 0)
+            continue;
+        if (most == GCD_TYPE_NONE || of_type[i].bytes > of_type[most].bytes)
+            most = i;
+        if (w->is_own[i] && (own == GCD_TYPE_NONE || of_type[i].bytes > of_type[own].bytes))
+            own = i;
+        if (*ret_many == GCD_TYPE_NONE || of_type[i].objects > of_type[*ret_many].objects)
+            *ret_many = i;
+    }
+    return own != GCD_TYPE_NONE && of_type[own].bytes >= of_type[most].bytes / 2 ? own : most;
+}
+
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_suspect sum = { .node = GCD_NODE_NONE };
     GCD_TRY(mark_waiting(w, err));
     if (w->waiting == NULL)
         return GCD_OK;
-    uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), most = 0;
+    struct waiting *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), most = { 0 },
+                   many = { 0 };
+    uint32_t many_type = GCD_TYPE_NONE;
     if (of_type == NULL)
         return gcd_fail_nomem(err, "looking at the finalizer queue");
     for (uint32_t node = 0; node < w->nodes; node++) {
@@ -59,10 +86,13 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         gcd_add_saturating(&sum.retained_bytes, bytes);
         if (bytes < w->s->threshold) /* otherwise it is, or holds, another suspect */
             gcd_add_saturating(&sum.bytes, bytes);
-        if (++of_type[type] > most) {
-            most = of_type[type];
-            sum.type = type;
-        }
+        of_type[type].objects++;
+        gcd_add_saturating(&of_type[type].bytes, bytes);
+    }
+    if (sum.objects > 0) {
+        sum.type = type_of_bytes(w, of_type, &many_type);
+        most = of_type[sum.type];
+        many = of_type[many_type];
     }
     for (uint32_t node = 0; node < w->nodes && sum.node == GCD_NODE_NONE && sum.objects > 0; node++)
         if (suspects_waits(w, node) && suspects_type_of(w, node) == sum.type)
@@ -78,7 +108,10 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
     x->pub.shallow_bytes = sum.shallow_bytes;
     x->pub.retained_bytes = sum.retained_bytes;
     x->pub.bytes = sum.bytes;
-    x->type_objects = most;
+    x->type_objects = most.objects;
+    x->type_bytes = most.bytes;
+    x->each_type = many_type != sum.type ? many_type : GCD_TYPE_NONE;
+    x->each_elements = many.objects;
     return GCD_OK;
 }
 
@@ -87,9 +120,23 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
     const struct gcd_suspect *p = &x->pub;
     suspects_put_count(s, p->objects, "object waits for its finalizer",
                        "objects wait for their finalizers");
-    suspects_put(s, p->objects == x->type_objects ? ", all " : ", mostly ");
+    bool few = x->each_type != GCD_TYPE_NONE;
+    if (few) {
+        suspects_put(s, ", ");
+        suspects_put_number(s, x->type_objects);
+        suspects_put(s, " of them ");
+    } else {
+        suspects_put(s, p->objects == x->type_objects ? ", all " : ", mostly ");
+    }
     suspects_put_type(s, p->type);
-    if (p->objects != x->type_objects) {
+    if (few) {
+        suspects_put(s, " (");
+        suspects_put_bytes(s, x->type_bytes);
+        suspects_put(s, ") and ");
+        suspects_put_number(s, x->each_elements);
+        suspects_put(s, " ");
+        suspects_put_type(s, x->each_type);
+    } else if (p->objects != x->type_objects) {
         suspects_put(s, " (");
         suspects_put_number(s, x->type_objects);
         suspects_put(s, ")");

@@ -55,6 +55,18 @@ static bool has_observers(const struct suspects_work *w, const struct suspect *x
            !is_part_of(w, x->pub.element.type, x->pub.owner);
 }
 
+/* Does NODE only pass on what it hears, as an observer that is made of a delegate does?  Then the
+ * class has subscribed that the delegate belongs to. */
+static bool is_passive(const struct suspects_work *w, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    bool passive = n <= FIELDS_MAX;
+    for (size_t i = 0; i < n && passive; i++)
+        passive = !w->is_own[suspects_type_of(w, edges[i])];
+    return passive;
+}
+
 static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     uint32_t asked = 0, same = 0, type = GCD_TYPE_NONE;
@@ -63,7 +75,8 @@ static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gc
             GCD_TRY(suspects_check(w, err));
         if (suspects_type_of(w, node) != x->pub.element.type)
             continue;
-        uint32_t target = target_in(w, node),
+        uint32_t target = !x->observers || is_passive(w, node) ? target_in(w, node)
+                                                               : GCD_NODE_NONE,
                  of = target != GCD_NODE_NONE ? suspects_type_of(w, target) : GCD_TYPE_NONE;
         asked++;
         if (same == 0)
@@ -72,7 +85,8 @@ static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gc
     }
     if (type != GCD_TYPE_NONE && w->is_own[type] && same >= asked - asked / 5 &&
         type != x->pub.element.type && !is_part_of(w, type, x->pub.owner) &&
-        gcd_graph_summary(w->g)->types[type].objects >= x->pub.element.objects / 2)
+        gcd_graph_summary(w->g)->types[type].objects >=
+            (x->observers ? FEWEST : x->pub.element.objects / 2))
         x->listener = type;
     return GCD_OK;
 }
@@ -99,8 +113,7 @@ gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *er
             x->observers = has_observers(w, x);
             if (x->observers)
                 x->listener = p->element.type;
-            else
-                GCD_TRY(find_one(w, x, err));
+            GCD_TRY(find_one(w, x, err));
         }
     }
     return GCD_OK;
