@@ -507,17 +507,26 @@ static gcd_status fold_told(struct answer_older *o, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* What is worth a word comes first. */
-static bool is_before(const struct growth *a, const struct growth *b)
+static bool is_free(const struct answer_older *o, size_t i)
 {
-    return a->worth != b->worth ? a->worth : a->grown > b->grown;
+    return gcd_suspect_kind_is_free(gcd_suspects_get(o->newer, i)->kind);
+}
+
+/* What is worth a word comes first, and of that what lives: gaps depend on when the last collection
+ * was. */
+static bool is_before(const struct answer_older *o, size_t i, size_t k)
+{
+    const struct growth *a = &o->growths[i], *b = &o->growths[k];
+    if (a->worth != b->worth)
+        return a->worth;
+    return is_free(o, i) != is_free(o, k) ? is_free(o, k) : a->grown > b->grown;
 }
 
 static void sort_by_growth(struct answer_older *o)
 {
     for (size_t i = 0; i < o->growth_count; i++) {
         size_t at = i;
-        for (; at > 0 && is_before(&o->growths[i], &o->growths[o->order[at - 1]]); at--)
+        for (; at > 0 && is_before(o, i, o->order[at - 1]); at--)
             o->order[at] = o->order[at - 1];
         o->order[at] = i;
     }

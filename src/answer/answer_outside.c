@@ -17,6 +17,18 @@
 /* and by such a part of what it was. */
 #define LEAST_PART 20u
 
+/* What the runtime keeps of the buffers of the first recording is less: of 17 programs one kept 5.8
+ * MiB, the others at most 1.1 MiB.  Memory is measured before a dump, so that comes between it and
+ * the second one. */
+#define FIRST_BYTES (UINT64_C(8) << 20)
+
+static uint64_t least_bytes(const struct answer_older *o)
+{
+    bool is_first = answer_older_unobserved(o) &&
+                    o->heap_bytes[1] - o->own_bytes[1] >= ANSWER_GROWN_BYTES;
+    return is_first ? FIRST_BYTES : LEAST_BYTES;
+}
+
 static uint64_t grown(const uint64_t bytes[2])
 {
     return bytes[1] > bytes[0] ? bytes[1] - bytes[0] : 0;
@@ -57,7 +69,7 @@ void answer_older_outside(struct answer_older *o, const struct gcd_session *newe
     if (o->native_bytes[0] == UINT64_MAX || o->native_bytes[1] == UINT64_MAX)
         return;
     by = grown(o->native_bytes);
-    if (by < LEAST_BYTES || by < o->native_bytes[0] / LEAST_PART || by <= grown(o->own_bytes))
+    if (by < least_bytes(o) || by < o->native_bytes[0] / LEAST_PART || by <= grown(o->own_bytes))
         return;
     int n = snprintf(o->outside, sizeof o->outside,
                      "Most has come outside the managed heap: +%s native or unknown, %s -> %s",

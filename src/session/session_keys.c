@@ -107,7 +107,28 @@ static void say(struct sentence *s, const char *form, ...)
     va_end(args);
 }
 
-/* "3,000 keys, such as "a", "b", "c"", "3,000 of its 4,000 keys are known" */
+/* A longer beginning that examples share hides where they differ. */
+#define SHARED_BYTES (KEY_CHARACTERS / 2)
+
+/* With how many bytes, whole characters, the N TEXTS begin alike. */
+static uint32_t shared_beginning(const struct gcd_values *values, const uint32_t *texts, size_t n)
+{
+    struct gcd_text first = gcd_values_text(values, texts[0]);
+    uint32_t shared = n > 1 ? first.bytes : 0;
+    for (size_t i = 1; i < n; i++) {
+        struct gcd_text text = gcd_values_text(values, texts[i]);
+        uint32_t same = 0;
+        while (same < shared && same < text.bytes && text.utf8[same] == first.utf8[same])
+            same++;
+        shared = same;
+    }
+    while (shared > 0 && shared < first.bytes && ((uint8_t)first.utf8[shared] & 0xc0) == 0x80)
+        shared--;
+    return shared;
+}
+
+/* "3,000 keys, such as "a", "b", "c"", "3,000 of its 4,000 keys are known"; "3,000 keys, such as
+ * those that begin with "beginning" and go on with "a", "b", "c"" */
 static void say_examples(struct sentence *to, const struct gcd_values *values,
                          const struct gcd_keys *k, const struct gcd_collection *of)
 {
@@ -120,13 +141,20 @@ static void say_examples(struct sentence *to, const struct gcd_values *values,
             gcd_collection_is_exact(of) ? "" : "at least ", GCD_DIGITS(of->at_least));
     else
         say(to, "%s key%s", GCD_DIGITS(count), gcd_plural(count));
+    uint32_t shared = shared_beginning(values, texts, n);
+    if (shared < SHARED_BYTES)
+        shared = 0;
     for (size_t i = 0; i < n; i++) {
         struct gcd_text text = gcd_values_text(values, texts[i]);
-        say(to, "%s%s",
+        say(to, "%s",
             i > 0        ? ", "
             : n == count ? ": "
-                         : ", such as ",
-            gcd_quoted(text.utf8, text.bytes, text.cut, KEY_CHARACTERS, quoted));
+                         : ", such as ");
+        if (i == 0 && shared > 0)
+            say(to, "those that begin with %s and go on with ",
+                gcd_quoted(text.utf8, shared, false, KEY_CHARACTERS, quoted));
+        say(to, "%s", gcd_quoted(text.utf8 + shared, text.bytes - shared, text.cut, KEY_CHARACTERS,
+                                 quoted));
     }
     say(to, ".");
 }

@@ -334,13 +334,17 @@ class Leaks(CliTest):
 
     def test_growth_outside_the_heap(self):
         """It comes first if it is more than what the heap has got, with the objects that can own it."""
-        def frames(n, found):
+        def frames(n, found, observed=0):
             objects = {"camera": ("Vision.Camera", 24, [f"f{i}" for i in range(n)]), "out": ("Vision.Found[]", 24 + 8 * found, [f"d{i}" for i in range(found)])}
             objects |= {f"f{i}": ("Vision.FrameHandle", 40, []) for i in range(n)} | {f"d{i}": ("Vision.Found", 1000, []) for i in range(found)}
-            return heap(objects, [("camera", "s_camera"), ("out", "s_out")], flags={"Vision.FrameHandle": 2})[0]
-        def said(more, new):
-            self.put_with_memory("old", frames(150, 9000))
-            self.put_with_memory("new", new, more)
+            roots = [("camera", "s_camera"), ("out", "s_out")]
+            if observed > 0:
+                objects["log"] = ("System.Diagnostics.Tracing.NativeRuntimeEventSource", observed, [])
+                roots.append(("log", "s_log"))
+            return heap(objects, roots, flags={"Vision.FrameHandle": 2})[0]
+        def said(more, new, old=frames(150, 9000), native=680):
+            self.put_with_memory("old", old, native - 680)
+            self.put_with_memory("new", new, native - 680 + more)
             text = " ".join(self.done("leaks", "old", "new").text.split())
             line = self.done("diff", "old", "new").text.split("\n")[0]
             self.done("diff", "old", "new", "-o", "x.html")
@@ -361,6 +365,11 @@ class Leaks(CliTest):
             self.assertNotIn("come outside the managed heap", text + line + page)
             self.assertTrue(got["headline"].endswith(", 100 % of the growth"), got["headline"])
         self.assertNotIn("come outside the managed heap", said(35, frames(187, 60_000))[0])
+        # buffers of the first recording come between it and the second one
+        first, later = frames(150, 9000), frames(150, 9000, 200_000)
+        self.assertNotIn("come outside the managed heap", said(7, later, first, 40)[0])
+        for more, old in ((9, first), (7, later)):
+            self.assertIn("come outside the managed heap", said(more, later, old, 40)[0])
 
     def test_two_dumps_in_the_wrong_order(self):
         """The same warnings as those of diff."""
@@ -498,8 +507,9 @@ class Leaks(CliTest):
         self.assertEqual(s.pop("object"), s["address"])
         self.assertAlmostEqual(s.pop("share"), (824 + 10_003_200) / total)
         self.assertEqual(s, {
-            "number": 1, "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
-            "retained_bytes": 824 + 10_003_200, "size_only": True, "overlaps": False, "owner_field": None, "type": "Shop.Order[]", "node": 3, "address": f"{at['array']:#x}",
+            "number": 1, "level": "holder", "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
+            "retained_bytes": 824 + 10_003_200, "size_only": True, "overlaps": False, "owner_field": None, "type": "Shop.Order[]",
+            "node": 3, "address": f"{at['array']:#x}",
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,

@@ -361,6 +361,31 @@ static void test_a_sentence_has_examples_and_beginnings_that_may_be_seen(void **
     free_heap(&h);
 }
 
+static void test_examples_are_told_where_they_differ(void **state)
+{
+    static const struct {
+        const char *begin, *says;
+    } rows[] = {
+        { "customers/of/a/shop/",
+          "40 keys, such as those that begin with \"customers/of/a/shop/\" and go on with \"00\", "
+          "\"19\", \"39\"." },
+        { "customers/of/a/sho/", "40 keys, such as \"customers/of/a/sho/00\", " },
+        { "customers/of/a/sh\u00f6/",
+          "40 keys, such as those that begin with \"customers/of/a/sh\u00f6/\" and go on with " },
+    };
+    static char keys[40][TEXT_BYTES];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (unsigned k = 0; k < 40; k++)
+            (void)snprintf(keys[k], TEXT_BYTES, "%s%02u", rows[i].begin, k);
+        struct heap h = heap_with(keys, 40);
+        const char *said = sentence_of(&h, GCD_SHOW_MASKED);
+        if (strncmp(said, rows[i].says, strlen(rows[i].says)) != 0)
+            fail_msg("%s", said);
+        free_heap(&h);
+    }
+}
+
 /* The page of H; free with gcd_sink_free. */
 static const char *page_of(const struct heap *h, enum gcd_values_show show, struct gcd_sink **ret)
 {
@@ -557,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_the_largest_of_many_beginnings_are_found),
         cmocka_unit_test(test_secrets_are_one_group_without_their_beginning),
         cmocka_unit_test(test_a_sentence_has_examples_and_beginnings_that_may_be_seen),
+        cmocka_unit_test(test_examples_are_told_where_they_differ),
         cmocka_unit_test(test_a_page_has_the_keys_that_may_be_seen),
         cmocka_unit_test(test_groups_of_random_keys_are_what_a_count_finds),
         cmocka_unit_test(test_a_failing_allocator_leaves_nothing),
