@@ -65,6 +65,7 @@ const struct answer_shape answer_notes_shape = ANSWER_SHAPE(note_columns);
 
 static const struct answer_column suspect_columns[] = {
     COLUMN("number", "No.", ANSWER_COUNT),
+    FIELD("level", ANSWER_TEXT),
     FIELD("kind", ANSWER_TEXT),
     DETAIL("title", ANSWER_TEXT),
     COLUMN("place", "Where", ANSWER_TEXT),
@@ -444,6 +445,8 @@ gcd_status answer_suspects(const struct answer_of_suspects *of, struct answer **
             gcd_suspects_get(of->shown, of->order != NULL ? of->order[i] : i);
         answer_row(a);
         answer_count(a, "number", i + 1);
+        if (of->older == NULL) /* else what is listed has grown, whatever its size */
+            answer_text(a, "level", s->size_only ? "holder" : "suspect");
         answer_text(a, "kind", gcd_suspect_kind_name(s->kind));
         answer_text(a, "title", gcd_suspect_kind_title(s->kind));
         answer_text(a, "place", s->place);

@@ -163,6 +163,29 @@ static const struct gcd_suspect *same_note(const struct leaks *l, const struct g
     return NULL;
 }
 
+/* The number of suspects that only their size speaks against. */
+static size_t holders(const struct leaks *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < gcd_suspects_count(l->suspects); i++)
+        n += gcd_suspects_get(l->suspects, i)->size_only;
+    return n;
+}
+
+/* The sentence about S, after its level where the list has both; growth is told without. */
+static bool print_sentence(const struct leaks *l, const struct gcd_suspect *s, int indent)
+{
+    size_t large = holders(l);
+    char *line = NULL;
+    if (l->older != NULL || large == 0 || large == gcd_suspects_count(l->suspects))
+        return print_wrapped(indent, s->sentence);
+    bool ok = asprintf(&line, "%s: %s", s->size_only ? "Large holder" : "Suspect", s->sentence) >=
+                  0 &&
+              print_wrapped(indent, line);
+    free(line);
+    return ok;
+}
+
 /* Number I of SHOWN, which has row I of TABLE. */
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *shown,
                           const struct answer *table, size_t i)
@@ -173,7 +196,7 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     putchar('\n');
     int indent = printf("%zu.", i + 1);
     bool ok = grown == NULL || !grown->known || print_growth(indent, grown->text);
-    ok = ok && print_wrapped(indent, s->sentence);
+    ok = ok && print_sentence(l, s, indent);
     static const char *const more[] = { "allocated", "keys" };
     for (size_t k = 0; k < sizeof more / sizeof *more && ok; k++) {
         const struct answer_cell *cell = answer_find(table, i, more[k]);
@@ -414,6 +437,7 @@ static bool add_headline(const struct leaks *l, json_t *o, const struct answer *
     size_t n = gcd_suspects_count(l->suspects);
     if (l->older == NULL) {
         cli_json_count(o, "suspect_count", n);
+        cli_json_count(o, "holder_count", holders(l));
         cli_json_put_text(o, "headline", l->headline);
         cli_json_put_text(o, "none", n == 0 ? l->headline : NULL);
         return true;

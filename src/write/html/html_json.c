@@ -753,6 +753,8 @@ static gcd_status put_suspect(struct page *p, const struct gcd_suspect *s,
     json_put_text(&p->j, "evidence", growth != NULL ? growth->evidence : s->evidence, TEXT_BYTES);
     if (s->size_only && growth == NULL)
         json_put_bool(&p->j, "size_only", true);
+    if (gcd_suspect_kind_is_free(s->kind))
+        json_put_bool(&p->j, "free", true);
     json_put_text(&p->j, "place", s->place, TEXT_BYTES);
     json_put_text(&p->j, "what", s->what, TEXT_BYTES);
     put_growth(p, growth);

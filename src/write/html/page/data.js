@@ -28,7 +28,7 @@
  * is.  counted: no other suspect has its bytes.  growth: what grew since the older of two dumps; grown: by how many
  * bytes; worth: a part of all growth that is worth a word.
  * @typedef {{title: string, sentence: string, keys?: string, allocated?: string, advice: string, evidence: string, size_only?: boolean,
- *            place: string, what: string,
+ *            free?: boolean, place: string, what: string,
  *            objects: number, bytes: number, retained: number, counted: boolean, grown?: number, worth?: boolean, growth?: string,
  *            held: PartRow[], elements?: [name: number, objects: number, places?: number],
  *            content: PartRow[], own: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect

@@ -98,14 +98,22 @@ export function suspectDetails(s, heading) {
 }
 
 /**
+ * What is free is no part of what lives.
+ * @param {Suspect} s
+ */
+function ofAll(s) {
+  return s.free ? bytes(s.bytes) : `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)} of all`;
+}
+
+/**
  * Where it is and how much, in one line.
  * @param {Suspect} s
  * @param {number} i
  */
 function headline(s, i) {
-  return [panelLink(`suspect:${i}`, visible(s.place)),
+  return [words.levelOf(s, heap.suspects), panelLink(`suspect:${i}`, visible(s.place)),
           s.grown === undefined ? null : el("span", {class: s.grown > 0 ? "grown" : s.grown < 0 ? "shrunk" : "same"}, ` ${signed(s.grown, bytes)}`),
-          el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)} of all: ${visible(s.what)}`)];
+          el("span", {class: "muted"}, ` ${ofAll(s)}: ${visible(s.what)}`)];
 }
 
 /**

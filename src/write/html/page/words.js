@@ -223,6 +223,16 @@ export function suspectsTitle(suspects) {
   return suspects.length > 0 && suspects.every(s => s.size_only) ? "Large holders" : "Suspects";
 }
 
+/**
+ * The level of one of SUSPECTS, where they have both.
+ * @param {{size_only?: boolean}} one
+ * @param {{size_only?: boolean}[]} suspects
+ */
+export function levelOf(one, suspects) {
+  const mixed = suspects.some(s => s.size_only) && !suspects.every(s => s.size_only);
+  return mixed ? one.size_only ? "Large holder: " : "Suspect: " : "";
+}
+
 /** @param {{size_only?: boolean}[]} suspects */
 export function furtherOnes(suspects) {
   return suspects.every(s => s.size_only) ? "Further holders" : "Further suspects";
