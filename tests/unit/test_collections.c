@@ -178,6 +178,32 @@ static void tables_lead_to_nodes(void **state)
     gcd_graph_free(g);
 }
 
+/* Columns have their values beside the rows. */
+static void elements_of_a_data_table_are_its_rows(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t table = node(p, "System.Data.DataTable", 512),
+             rows = child(p, child(p, table, "System.Data.RecordManager", 64),
+                          "System.Data.DataRow[]", 24 + 8 * 16);
+    child(p, child(p, table, "System.Data.DataColumnCollection", 96), "System.String[]", 24);
+    for (int i = 0; i < 10; i++)
+        edge(p, child(p, rows, "System.Data.DataRow", 96), table);
+    static_root(p, table, "s_audit");
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    struct gcd_collection it;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_collection_describe(c, table, &it, &err), GCD_OK);
+    assert_int_equal(it.at_least, 10);
+    assert_int_equal(it.elements_of_count, 1);
+    assert_string_equal(gcd_graph_summary(g)->types[it.elements_of[0].type].name,
+                        "System.Data.DataRow");
+    assert_int_equal(it.elements_of[0].objects, 10);
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+}
+
 #define CACHING  "Microsoft.Extensions.Caching.Memory."
 #define CACHED   CONCURRENT "ConcurrentDictionary`2"
 #define OF_CACHE "[System.String," CACHING "CacheEntry]"
@@ -479,6 +505,7 @@ int main(void)
         cmocka_unit_test(nodes_are_counted_once_in_any_shape),
         cmocka_unit_test(tables_lead_to_nodes),
         cmocka_unit_test(elements_of_a_cache_are_its_values),
+        cmocka_unit_test(elements_of_a_data_table_are_its_rows),
         cmocka_unit_test(a_wrapper_has_the_elements_of_what_it_wraps),
         cmocka_unit_test(a_key_that_was_removed_is_the_table_itself),
         cmocka_unit_test(a_queue_has_at_most_what_its_segments_hold),
