@@ -407,6 +407,16 @@ static void the_finalizer_queue_by_bytes(void **state)
     (void)state;
     struct pile *p = pile_new();
     static_root(p, node(p, "App", 500), "s_app");
+    static const char *const frames[] = {
+        "7 (.NET Finalizer)", "7 (.NET Finalizer) in System.GC.Run", "8 (App) in Shop.App.Main",
+        "7 (.NET Finalizer) in Shop.Driver.Close", "7 (.NET Finalizer) in Shop.Image.Finalize"
+    };
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        put_root(p, &(struct gcd_root){ .node = 0,
+                                        .kind = GCD_ROOT_STACK,
+                                        .name = "",
+                                        .class_name = "",
+                                        .label = frames[i] });
     for (int i = 0; i < 10; i++) {
         uint32_t waits = node(p, i < 7 ? "Handle" : "Image", 40);
         if (i >= 7)
@@ -418,6 +428,8 @@ static void the_finalizer_queue_by_bytes(void **state)
     assert_int_equal(s->node, 8);
     assert_non_null(strstr(s->sentence, "10 objects wait for their finalizers, 3 of them Image "
                                         "(3.0 KiB) and 7 Handle, and keep 3.3 KiB alive"));
+    assert_string_equal(s->advice, "A finalizer is slow or blocked: the finalizer thread is in "
+                                   "Driver.Close.");
     forget(a);
 }
 

@@ -5,9 +5,12 @@
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/text.h"
 
 /* The queue comes last in the order of roots: an object that another root reaches does not count as
  * waiting. */
@@ -148,9 +151,34 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
         suspects_put_own(s, p);
 }
 
+/* The innermost method of the program that the finalizer thread runs, as far as variables of its
+ * stack tell; NULL = none. */
+static const char *running_finalizer(const struct gcd_summary *f)
+{
+    static const char thread[] = ".NET Finalizer", in[] = " in ";
+    for (size_t i = 0; i < f->root_count; i++) {
+        const struct gcd_root *r = &f->roots[i];
+        const char *of = r->kind == GCD_ROOT_STACK ? strstr(r->label, thread) : NULL,
+                   *method = of != NULL ? strstr(of, in) : NULL;
+        if (method == NULL)
+            continue;
+        method += sizeof in - 1;
+        if (!gcd_text_begins(method, "System.") && !gcd_text_begins(method, "Microsoft."))
+            return method;
+    }
+    return NULL;
+}
+
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x)
 {
+    const char *method = running_finalizer(gcd_graph_summary(s->w->g));
     (void)x;
-    suspects_put(s, "A finalizer is slow or blocked, unless they died just before the dump: look "
-                    "at the stack of the finalizer thread.");
+    if (method == NULL) {
+        suspects_put(s, "A finalizer is slow or blocked, unless they died just before the dump: "
+                        "look at the stack of the finalizer thread.");
+        return;
+    }
+    suspects_put(s, "A finalizer is slow or blocked: the finalizer thread is in ");
+    suspects_put_short(s, method, strlen(method), 2, method);
+    suspects_put(s, ".");
 }
