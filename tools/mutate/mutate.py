@@ -22,8 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import operators                                                        # noqa: E402
 import patches                                                          # noqa: E402
-from workshop import (Broken, Workshop, product_digest, test_digest,    # noqa: E402
-                      tracked_files)
+from workshop import (FIRST_BUILD_SECONDS, Broken, Workshop,            # noqa: E402
+                      product_digest, test_digest, tracked_files)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -193,7 +193,7 @@ class Baseline:
                 missing.append(test)
         if missing:
             say(f"{len(missing)} tests are run without a mutant first")
-            shop.build([t.partition(":")[0] for t in missing])
+            shop.build([t.partition(":")[0] for t in missing], FIRST_BUILD_SECONDS)
         for test in missing:
             self._run(shop, test, digests[test], limit)
 
