@@ -14,10 +14,34 @@ static void drop(const struct gcd_graph *g, void *items, size_t room, size_t ite
     gcd_mem_free(&g->alloc, items, room * item_bytes);
 }
 
+bool gcd_graph_derived(const struct gcd_graph *g, gcd_graph_derive *make,
+                       gcd_graph_derived_free *done, const void **ret)
+{
+    struct graph_derived_item *d = g->derived;
+    (void)pthread_mutex_lock(&d->lock);
+    d->made = d->made || make(g, &g->alloc, &d->item);
+    d->done = done;
+    bool ok = d->made;
+    *ret = d->item;
+    (void)pthread_mutex_unlock(&d->lock);
+    return ok;
+}
+
+static void derived_free(struct gcd_graph *g)
+{
+    if (g->derived == NULL)
+        return;
+    if (g->derived->item != NULL)
+        g->derived->done(&g->alloc, g->derived->item);
+    (void)pthread_mutex_destroy(&g->derived->lock);
+    gcd_mem_free(&g->alloc, g->derived, sizeof *g->derived);
+}
+
 void gcd_graph_free(struct gcd_graph *g)
 {
     if (g == NULL)
         return;
+    derived_free(g);
     drop(g, g->node_offset, g->offset_room, sizeof *g->node_offset);
     drop(g, g->runs, g->run_room, sizeof *g->runs);
     drop(g, g->block_runs, g->block_runs_room, sizeof *g->block_runs);

@@ -78,11 +78,15 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_build *b = gcd_mem_new(&a, sizeof *b);
     struct gcd_graph *g = gcd_mem_new(&a, sizeof *g);
-    if (b == NULL || g == NULL) {
+    struct graph_derived_item *derived = gcd_mem_new(&a, sizeof *derived);
+    if (b == NULL || g == NULL || derived == NULL) {
         gcd_mem_free(&a, b, sizeof *b);
         gcd_mem_free(&a, g, sizeof *g);
+        gcd_mem_free(&a, derived, sizeof *derived);
         return no_memory(err);
     }
+    (void)pthread_mutex_init(&derived->lock, NULL); /* the default kind: cannot fail */
+    g->derived = derived;
     g->alloc = a;
     if (options->context.limits != NULL)
         g->limits = *options->context.limits;

@@ -3,7 +3,10 @@
 #ifndef GCD_GRAPH_GRAPH_IMPL_H
 #define GCD_GRAPH_GRAPH_IMPL_H
 
+#include <pthread.h>
+
 #include <gcdumpc/graph.h>
+#include <gcdumpc/unstable/graph/graph_derived.h>
 
 #include "base/text.h"
 #include "graph/graph_index.h"
@@ -28,8 +31,17 @@ struct graph_big {
     uint32_t node;
 };
 
+/* See graph_derived.h. */
+struct graph_derived_item {
+    pthread_mutex_t lock;
+    bool made;
+    void *item;
+    gcd_graph_derived_free *done;
+};
+
 struct gcd_graph {
     struct gcd_alloc alloc;
+    struct graph_derived_item *derived;
     struct gcd_limits limits;
     struct gcd_graph_options options;
     struct gcd_textpool text;

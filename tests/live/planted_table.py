@@ -217,6 +217,9 @@ only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dict
 large("large-index", r"field _terms of one SearchIndex", "20,000", "If all of it is needed, nothing is wrong")
 large("large-world", r"field _sprites of one World", r"Sprite\[\]", "If all of it is needed, nothing is wrong")
 large("large-actors", r"Actor\.s_root", "4,021", "If it grows")
+large("large-devices", r"Devices\.s_open", "1,500", r"Devices\.Session", "ConcurrentDictionary<", "If it grows")
+large("large-reminders", r"_planned of one Reminders", "1,500", "If it grows")
+large("large-documents", r"Documents\.s_open", "2,500", r"Documents\.Document", "If it grows")
 large("large-cache", r"Thumbnails\.s_cache", "4,000", "MemoryCache", "may be full and within its limit|has no SizeLimit")
 
 # -- two dumps, and many owners -------------------------------------------------------------------------------------------------------

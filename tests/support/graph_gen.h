@@ -24,6 +24,7 @@ struct graph_gen {
     bool fields;       /* each third type has three, which may refer to all */
     /* bytes of the longest names (1 in 100); 0 = 65,535, the most that every format takes */
     uint32_t name_bytes;
+    bool callbacks;    /* the second type is one of a timer or a registration */
     bool keep_unknown; /* with dangling references and roots */
     const struct gcd_alloc *alloc;
 };

@@ -3,17 +3,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
+static bool is_callback(const struct gcd_graph *g, uint32_t node)
 {
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] == to)
-            return true;
+    const char *name = gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)].name;
+    return strcmp(name, "System.Threading.TimerQueueTimer") == 0 ||
+           strcmp(name, "System.Threading.CancellationTokenSource+CallbackNode") == 0;
+}
+
+/* SEEN: what a way from a root leads to that has neither a timer nor a registration on it. */
+static void reach_without_callbacks(const struct gcd_graph *g, uint8_t *seen)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    bool again = true;
+    for (size_t i = 0; i < summary->root_count; i++)
+        if ((summary->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= 4)
+            seen[summary->roots[i].node] = 1;
+    while (again) {
+        again = false;
+        for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
+            size_t n = 0;
+            const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+            for (size_t i = 0; i < n && seen[node] && !is_callback(g, node); i++) {
+                again |= !seen[edges[i]];
+                seen[edges[i]] = 1;
+            }
+        }
+        for (size_t i = 0; i < gcd_graph_dependent_count(g); i++) {
+            const struct gcd_graph_dependent *d = gcd_graph_dependent(g, i);
+            if (!seen[d->key] || is_callback(g, d->key) || seen[d->value])
+                continue;
+            seen[d->value] = 1;
+            again = true;
+        }
+    }
+}
+
+/* Is there a reference to NODE in at most STEPS from a timer or registration, only by way of what
+ * is not SEEN? */
+static bool is_near_callback(const struct gcd_graph *g, uint32_t node, const uint8_t *seen,
+                             unsigned steps)
+{
+    bool found = is_callback(g, node);
+    for (uint32_t by = 0; by < gcd_graph_node_count(g) && !found && steps > 0 && !seen[node]; by++)
+        found = gcd_graph_refers(g, by, node) && (is_callback(g, by) || !seen[by]) &&
+                is_near_callback(g, by, seen, steps - 1);
+    return found;
+}
+
+/* Does the reference of FROM to TO not count? */
+static bool only_calls_back(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    uint8_t *seen = calloc(gcd_graph_node_count(g) + 1, 1);
+    bool any = false, rooted = false, ret;
+    for (uint32_t node = 0; node < gcd_graph_node_count(g) && !any; node++)
+        any = is_callback(g, node);
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count && any; i++)
+        rooted = rooted || ((gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0 &&
+                            graph_root_rank(g, i) <= 4);
+    if (any && rooted)
+        reach_without_callbacks(g, seen);
+    ret = any && rooted && seen[to] && is_near_callback(g, from, seen, 3);
+    free(seen);
+    return ret;
+}
+
+static bool is_dependent(const struct gcd_graph *g, uint32_t key, uint32_t value)
+{
     for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
-        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
+        if (gcd_graph_dependent(g, i)->key == key && gcd_graph_dependent(g, i)->value == value)
             return true;
     return false;
+}
+
+bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    return (gcd_graph_refers(g, from, to) && !only_calls_back(g, from, to)) ||
+           is_dependent(g, from, to);
+}
+
+bool graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    return gcd_graph_refers(g, from, to) || is_dependent(g, from, to);
 }
 
 void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without,

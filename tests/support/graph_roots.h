@@ -29,8 +29,10 @@ bool graph_root_is_covered(const struct gcd_graph *g, size_t root);
  * tiers reach, with them, counts only if these reach it. */
 void graph_live(const struct gcd_graph *g, const uint8_t *without, uint8_t *seen);
 
-/* Is there a reference or a dependent handle from FROM to TO? */
+/* Is there a reference that counts (analyze/dominators/callbacks.h) or a dependent handle from FROM
+ * to TO?  And one that need not count? */
 bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to);
+bool graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to);
 
 /* Marks in SEEN[nodes] the nodes reachable from the N nodes FROM without passing those marked in
  * WITHOUT (NULL = none), which stay unmarked. */

@@ -380,7 +380,8 @@ static void random_graphs_agree_with_brute_force(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < CASES(4000); seed++) {
         struct gcd_graph *g = graph_gen(
-            &(struct graph_gen){ .seed = seed,
+            &(struct graph_gen){ .callbacks = seed % 12 == 0,
+                                 .seed = seed,
                                  .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
                                  .plain_names = true,
                                  .keep_unknown = seed % 3 == 0 });
@@ -425,8 +426,8 @@ static void the_number_of_threads_does_not_matter(void **state)
     (void)state;
     static const unsigned threads[] = { 2, 8 };
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct gcd_graph *g =
-            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 5000, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .callbacks = seed % 12 == 0, .seed = seed, .max_nodes = 5000, .plain_names = true });
         struct gcd_dominators *one = dominators_of(g);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
             struct gcd_dominators *many;

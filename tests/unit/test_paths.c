@@ -20,8 +20,11 @@ static void random_graphs_agree_with_relaxation(void **state)
     uint32_t distance[64], got[64], from_late = 0;
     int tier[64];
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .seed = seed,
+                                                             .max_nodes = 40,
+                                                             .plain_names = true,
+                                                             .keep_unknown = seed % 3 == 0 });
         struct gcd_paths *p;
         uint32_t n = gcd_graph_node_count(g), reachable = 0;
         assert_true(n <= 64);
@@ -101,8 +104,8 @@ static void around_objects_of_a_type(void **state)
     (void)state;
     uint32_t met = 0, through_count = 0;
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
-        struct gcd_graph *g =
-            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 40, .plain_names = true });
         uint32_t n = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
         if (n == 0) {
             gcd_graph_free(g);
@@ -218,8 +221,8 @@ static void they_are_the_same_beside_dominators(void **state)
     (void)state;
     static const unsigned threads[] = { 0, 2, 8 };
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct gcd_graph *g =
-            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 2000, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 2000, .plain_names = true });
         struct gcd_paths *alone, *p;
         struct gcd_dominators *dominators, *d;
         assert_int_equal(gcd_paths_new(g, NULL, &alone, &err), GCD_OK);
@@ -303,7 +306,7 @@ static size_t count_holds(const struct gcd_graph *g, const struct gcd_paths *p, 
         n += gcd_graph_summary(g)->roots[i].node == object &&
              (gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
-        n += gcd_paths_parent(p, i) != GCD_NODE_NONE && graph_leads(g, i, object) &&
+        n += gcd_paths_parent(p, i) != GCD_NODE_NONE && graph_refers(g, i, object) &&
              !is_behind(p, i, object);
     return n;
 }
@@ -315,7 +318,7 @@ static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uin
     assert_true(path->count > 0 && path->steps[0].node == object);
     for (size_t k = 0; k + 1 < path->count; k++) {
         uint32_t node = path->steps[k].node, by = path->steps[k + 1].node;
-        assert_true(by != object && graph_leads(g, by, node));
+        assert_true(by != object && graph_refers(g, by, node));
         assert_true(path->steps[k].dependent == !gcd_graph_refers(g, by, node));
     }
     uint32_t last = path->steps[path->count - 1].node;
@@ -332,8 +335,8 @@ static void paths_to_one_object(void **state)
     (void)state;
     size_t late = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        struct gcd_graph *g =
-            graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 30, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 30, .plain_names = true });
         struct gcd_paths *p;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint32_t object = 0; object < gcd_graph_node_count(g); object++)

@@ -197,7 +197,8 @@ static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < CASES(800); seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .seed = seed,
                                                              .max_nodes = 3 + (uint32_t)(seed % 50),
                                                              .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 });
@@ -251,8 +252,11 @@ static void the_number_of_threads_does_not_matter(void **state)
     (void)state;
     static const unsigned threads[] = { 2, 8 };
     for (uint64_t seed = 0; seed < 80; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = seed % 2 == 0 ? 5000 : 400, .plain_names = true });
+        struct gcd_graph *g =
+            graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                           .seed = seed,
+                                           .max_nodes = seed % 2 == 0 ? 5000 : 400,
+                                           .plain_names = true });
         uint64_t bytes[2][2][64];
         size_t used = gcd_graph_summary(g)->type_count * sizeof ***bytes;
         assert_in_range(gcd_graph_summary(g)->type_count, 0, 64);
@@ -280,8 +284,11 @@ static void the_largest_objects_are_the_largest(void **state)
     (void)state;
     uint64_t s = 5;
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .seed = seed,
+                                                             .max_nodes = 60,
+                                                             .plain_names = true,
+                                                             .plain_sizes = true });
         uint32_t n = gcd_graph_node_count(g), count = 0,
                  room = (uint32_t)(run_random(&s) % (n + 3)), got_count = room;
         uint32_t *want = malloc((n + 3) * sizeof *want), *got = malloc((n + 3) * sizeof *got);

@@ -30,7 +30,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_collections analyze/suspects/suspects_owner
     analyze/suspects/suspects_pinned analyze/suspects/suspects_object
     analyze/suspects/suspects_path analyze/suspects/suspects_recent
-    analyze/suspects/suspects_settled analyze/suspects/suspects_shared
+    analyze/dominators/callbacks analyze/suspects/suspects_settled analyze/suspects/suspects_shared
     analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words

@@ -189,10 +189,16 @@ static bool init_pseudo_roots(struct live_edges *f)
     return ok;
 }
 
-bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
+bool live_edges_init_all(struct live_edges *f, const struct gcd_graph *g,
+                         const struct gcd_alloc *alloc)
 {
     *f = (struct live_edges){ .alloc = *alloc, .g = g };
     return init_keys(f) && init_tables(f) && init_pseudo_roots(f);
+}
+
+bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
+{
+    return live_edges_init_all(f, g, alloc) && callbacks_of(g, &f->callbacks);
 }
 
 void live_edges_done(struct live_edges *f)

@@ -10,6 +10,8 @@
  * table of each thread.  They live as long as the ThreadLocal, which empties these tables when it
  * is disposed of or dies: so it alone counts as what holds them, if it is in the heap.
  *
+ * References of timers and registrations count only for what nothing else leads to: callbacks.h.
+ *
  * A local variable may refer to the middle of what another one holds as a whole.  Such a root is
  * covered, and counts as little as a weak one: live_edges_cover.
  */
@@ -21,6 +23,8 @@
 #include <stdint.h>
 
 #include <gcdumpc/graph.h>
+
+#include "analyze/dominators/callbacks.h"
 
 /* Sets of nodes, one bit per node. */
 static inline bool bits_get(const uint64_t *bits, uint32_t node)
@@ -45,6 +49,7 @@ struct live_edges {
     size_t words;
     uint64_t *is_table; /* one bit per node: a thread's table of such slots; NULL = there is none */
     size_t table_words;
+    const struct callbacks *callbacks; /* NULL = all references count */
     uint32_t *pseudo_roots; /* nodes; NULL when there is a strong root */
     size_t pseudo_root_count, pseudo_root_room;
     uint64_t *covered; /* one bit per root; NULL = none is */
@@ -52,9 +57,13 @@ struct live_edges {
 };
 
 /* False when out of memory.  Takes 1/8 byte per node if there are dependent handles, as much if
- * there are ThreadLocals, and 5 bytes per node if there is no strong root. */
+ * there are ThreadLocals, and 5 bytes per node if there is no strong root.  The first call for a
+ * graph also finds its callbacks. */
 bool live_edges_init(struct live_edges *f, const struct gcd_graph *g,
                      const struct gcd_alloc *alloc);
+/* The same, but all references of timers and registrations count. */
+bool live_edges_init_all(struct live_edges *f, const struct gcd_graph *g,
+                         const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
 
 /* Are there two local variables, or more?  Else none is covered. */
@@ -90,6 +99,10 @@ static inline const uint32_t *live_edges_of(const struct live_edges *f, uint32_t
     const uint32_t *edges = gcd_graph_node_edges(f->g, node, n);
     if (f->is_table != NULL && bits_get(f->is_table, node))
         *n = 0;
+    if (f->callbacks != NULL && bits_get(f->callbacks->is_one, node)) {
+        edges = callbacks_edges(f->callbacks, node);
+        *n = edges != NULL ? *n : 0;
+    }
     return edges;
 }
 

@@ -12,6 +12,8 @@
 #define WHO_EDGES 16u
 /* The search for a holder visits this many objects above. */
 #define HOLDER_STEPS 12u
+/* The search for what a timer holds visits this many delegates and closures. */
+#define THIN_NODES 8u
 
 /* Skips the type arguments at P, in either spelling. */
 static const char *after_arguments(const char *p)
@@ -144,6 +146,33 @@ gcd_status findings_classify(struct findings *f, struct gcd_error *err)
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait)
 {
     return (f->traits[suspects_type_of(f->w, node)] & trait) != 0;
+}
+
+/* Does it only lead to what is called?  A delegate, and the object of a lambda's variables. */
+static bool is_thin(const struct gcd_type *t)
+{
+    return (t->flags & GCD_TYPE_DELEGATE) != 0 || strstr(t->name, "c__DisplayClass") != NULL;
+}
+
+bool findings_holds(const struct findings *f, uint32_t node)
+{
+    uint32_t nodes[THIN_NODES] = { node };
+    if (f->callbacks == NULL)
+        return true;
+    for (size_t at = 0, count = 1; at < count; at++) {
+        size_t n;
+        const uint32_t *edges = callbacks_edges(f->callbacks, nodes[at]);
+        (void)gcd_graph_node_edges(f->w->g, nodes[at], &n);
+        for (size_t i = 0; edges != NULL && i < n; i++) {
+            const struct gcd_type *t = &f->types[suspects_type_of(f->w, edges[i])];
+            if (edges[i] == nodes[at] || callbacks_is_type(t))
+                continue;
+            if (!is_thin(t) || count == THIN_NODES)
+                return true;
+            nodes[count++] = edges[i];
+        }
+    }
+    return false;
 }
 
 bool findings_any(const struct findings *f, uint32_t node, struct finding_member *ret)

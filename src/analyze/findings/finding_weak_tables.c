@@ -12,10 +12,8 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* The collections of this many values show how many elements one has, and it grows if these are at
- * least so many. */
+/* The collections of this many values show how many elements one has. */
 #define VALUES_SEEN 64u
-#define MANY_EACH   10u
 
 struct pair {
     uint32_t key_type, value_type, value;
@@ -200,7 +198,7 @@ void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x)
 {
-    if (x->each_type != GCD_TYPE_NONE && x->each_elements >= MANY_EACH) {
+    if (x->each_type != GCD_TYPE_NONE && x->each_elements >= SUSPECTS_MANY_EACH) {
         suspects_put(s, "Each ");
         suspects_put_type(s, x->pub.type);
         if (x->each_type != x->pub.type) {

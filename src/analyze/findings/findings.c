@@ -510,6 +510,8 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
 static gcd_status run(struct search *s, struct gcd_error *err)
 {
     GCD_TRY(findings_classify(&s->f, err));
+    if (!callbacks_of(s->f.w->g, &s->f.callbacks))
+        return gcd_fail_nomem(err, "looking for findings");
     GCD_TRY(count(s, err));
     choose(s);
     if (s->candidate_count == 0)

@@ -63,6 +63,7 @@ struct findings {
     uint8_t *traits;        /* [types] */
     struct gcd_idmap roots; /* node -> its roots, for objects of INTERNED's types */
     bool all;               /* LOOK leaves out nothing */
+    const struct callbacks *callbacks; /* NULL = all references count */
 };
 
 /* The rules, by number; NULL after the last. */
@@ -80,6 +81,9 @@ uint32_t findings_heaviest(const struct findings *f, uint32_t node, uint64_t *re
 /* The nearest type of the program that dominates NODE, else the nearest type but collections, else
  * the nearest; GCD_TYPE_NONE = only roots do. */
 uint32_t findings_holder(const struct findings *f, uint32_t node);
+/* Does a timer or a registration keep anything that nothing else does?  Of 1,000 sessions in a
+ * dictionary, each with its timer, no timer is to blame. */
+bool findings_holds(const struct findings *f, uint32_t node);
 /* Is it the box of an asynchronous method? */
 bool findings_is_box(const char *name);
 /* Is NAME, in the runtime's spelling, the type LAST in namespace SPACE, or nested in a type of

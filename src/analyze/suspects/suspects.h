@@ -66,6 +66,9 @@
 /* What holds those objects of a TYPE that are held like the typical one (pub.alike). */
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
 
+/* A value of a ConditionalWeakTable grows if its collection has this many elements. */
+#define SUSPECTS_MANY_EACH 10u
+
 struct suspect {
     struct gcd_suspect pub; /* the first: gcd_suspects_also */
     uint32_t id;            /* never changes, unlike the position in the list */

@@ -188,12 +188,25 @@ static void put_also(struct suspect_words *s, const struct suspect *x, const str
     suspects_put(s, any ? "." : "");
 }
 
+#define SMALL_VALUE (UINT64_C(64) << 10)
+
+/* Are the keys of F the elements of X, each with one small value?  That is what such a table is
+ * for. */
+static bool is_one_each(const struct suspect *x, const struct suspect *f)
+{
+    return x->pub.held_count > 0 && x->pub.held[0].type == f->owner_type &&
+           f->pub.objects <= x->pub.held[0].objects && f->each_elements < SUSPECTS_MANY_EACH &&
+           f->pub.bytes / f->pub.objects < SMALL_VALUE;
+}
+
 /* Does F say something about most of X?  What is wasted in objects says nothing about why there are
  * so many of them: boxed values of entries that nobody removes. */
 static bool is_about_most(const struct suspect *x, const struct suspect *f)
 {
     if (f->pub.kind == GCD_SUSPECT_HANDLERS)
         return suspects_is_by_events(x);
+    if (f->pub.kind == GCD_SUSPECT_WEAK_TABLE && is_one_each(x, f))
+        return false;
     return kinds[f->pub.kind].how_sure != IS_SO || f->pub.bytes >= x->pub.bytes / 2;
 }
 

@@ -92,6 +92,7 @@ struct clr_type {
     bool known;                   /* there is a method table at ID */
     bool references;              /* has any */
     bool collectible;             /* it can be unloaded */
+    bool calls_back;              /* a timer or a registration; from clr_mark on */
     uint8_t element_type;         /* CorElementType; after clr_find_allocators */
     bool is_free;                 /* a gap between objects */
     bool repeated;                /* GROUPS repeat; otherwise SERIES */
@@ -156,6 +157,8 @@ struct clr_program {
 };
 
 enum clr_root_kind { CLR_ROOT_STACK, CLR_ROOT_FINALIZER, CLR_ROOT_HANDLE };
+#define CLR_ROOT_WEAK 2u /* GCRootFlags */
+
 struct clr_root {
     /* ID: address of the handle or of the slot; of a stack, its Thread, and after clr_tell_frames
      * the slot of the frame, if its method has a name */
@@ -182,6 +185,7 @@ struct clr_thread {
     char kernel_name[IMAGE_THREAD_NAME_BYTES];
     const char *name; /* that the program gave it; "" = none, NULL = not yet read */
     uint64_t statics; /* id of the root with its thread-static variables; 0 = none */
+    bool idle;        /* of the thread pool, without work; from clr_tell_frames on */
 };
 /* A call on a stack.  Those of a thread come from the inside out. */
 struct clr_frame {
@@ -312,7 +316,7 @@ struct clr {
     struct clr_lost walked; /* by clr_walk; the events find it again */
     bool summed;            /* clr_sum has done its part: */
     uint64_t summed_objects;
-    uint64_t stop_ns;       /* how long a living process was stopped; 0 = a core file */
+    uint64_t stop_ns; /* how long a living process was stopped; 0 = a core file */
     const char *last_thrown, *ended_by, *gap_text; /* clr_facts.c */
 };
 

@@ -31,7 +31,8 @@
 #define LAST_BITS     17u /* of an address that the last level leaves */
 #define FRAGMENTS_MAX 64u
 #define MAP_WORDS_MAX 65536u /* back from an address: 16 MiB of one method */
-#define STUBS_MAX     15u    /* headers up to this number are of stubs */
+#define IDLE_WAIT     "System.Threading.LowLevelLifoSemaphore.Wait"
+#define STUBS_MAX     15u /* headers up to this number are of stubs */
 
 enum {
     FRAGMENT_BEGIN = 8,
@@ -394,8 +395,25 @@ static void look_outwards(struct clr *c)
     }
 }
 
+/* A thread of the pool that waits for work runs nothing: all words of its stack are left over. */
+static void drop_idle(struct clr *c)
+{
+    for (size_t i = 0; i < c->frame_count; i++) {
+        const struct clr_frame *f = &c->frames[i];
+        if (f->name != NULL && f->is_framework && strstr(f->name, IDLE_WAIT) != NULL)
+            c->threads[f->thread].idle = true;
+    }
+    for (size_t i = 0; i < c->thread_count; i++)
+        for (size_t k = 0; k < c->root_count && c->threads[i].idle; k++)
+            if (c->roots[k].guess && c->roots[k].id == c->threads[i].thread) {
+                c->roots[k].flags |= CLR_ROOT_WEAK;
+                c->roots[k].guess = false;
+            }
+}
+
 void clr_tell_frames(struct clr *c)
 {
+    drop_idle(c);
     look_outwards(c);
     for (size_t i = 0; i < c->root_count; i++) {
         struct clr_root *r = &c->roots[i];

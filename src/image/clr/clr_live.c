@@ -3,7 +3,13 @@
  * by address, so that memory is read in neighbourhoods, and neither depth nor order of the
  * references matters.  The walk before it notes which objects have no references: these need no
  * visit.
+ *
+ * Timers and registrations for cancellation are visited last: they only call back (see
+ * analyze/dominators/callbacks.h).  Else the words of a stack that holds an asynchronous Main would
+ * count for nothing whenever Main waits for a timer.
  */
+#include <string.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -12,10 +18,9 @@
 #include "image/clr/clr_pending.h"
 
 #define CANCEL_EVERY     65536u
-#define WEAK_FLAG        2u /* GCRootFlags */
 #define REGION_BYTES_MAX (UINT64_C(8) << 32)
 #define NEAR             1024u
-#define AHEAD            8u /* objects on their way from memory, and room for those of a mark */
+#define AHEAD            8u  /* objects on their way from memory, and room for those of a mark */
 #define TARGETS          32u /* marks that are on their way from memory: a power of two */
 
 /* A word of a stack that nothing held when it was its turn. */
@@ -43,6 +48,9 @@ struct marking {
     struct guess *guesses; /* [guess_count] sorted; used while SOURCE is followed */
     size_t guess_count;
     uint64_t source; /* the object of a word of a stack; 0 = others are followed */
+    bool postpone;
+    uint64_t *later; /* [later_count] objects that call back */
+    size_t later_count, later_room;
     struct gcd_error *err;
     uint64_t steps;
 };
@@ -56,7 +64,7 @@ static void drop_guess(struct marking *k, uint64_t address)
 {
     size_t up_to = gcd_count_up_to(k->guesses, k->guess_count, sizeof *k->guesses, address);
     for (; up_to > 0 && k->guesses[up_to - 1].object == address; up_to--)
-        k->c->roots[k->guesses[up_to - 1].root].flags |= WEAK_FLAG;
+        k->c->roots[k->guesses[up_to - 1].root].flags |= CLR_ROOT_WEAK;
 }
 
 /* There is room for it in NEAR.  It often ends in the next line of the processor's cache. */
@@ -134,6 +142,15 @@ static void mark_rest(struct marking *k)
     }
 }
 
+static gcd_status postpone(struct marking *k, uint64_t address)
+{
+    if (!gcd_vec_reserve(&k->c->alloc, &k->later, &k->later_room, k->later_count + 1,
+                         sizeof *k->later, SIZE_MAX))
+        return gcd_fail_nomem(k->err, "finding what is alive");
+    k->later[k->later_count++] = address;
+    return GCD_OK;
+}
+
 static gcd_status visit_object(struct marking *k, uint64_t address)
 {
     struct clr_object o;
@@ -148,6 +165,8 @@ static gcd_status visit_object(struct marking *k, uint64_t address)
     }
     if (++k->steps % CANCEL_EVERY == 0)
         GCD_TRY(gcd_check_canceled(k->c->context->cancel, k->err));
+    if (k->c->types[o.type].calls_back && k->postpone)
+        return postpone(k, address);
     uint64_t references = 0;
     clr_slots_begin(&slots, k->c, &o);
     for (; clr_slots_next(&slots, &target, &slot); references++)
@@ -231,7 +250,7 @@ static gcd_status mark_certain(struct marking *k)
 {
     struct clr *c = k->c;
     for (size_t i = 0; i < c->root_count; i++)
-        if ((c->roots[i].flags & WEAK_FLAG) == 0 && !c->roots[i].guess)
+        if ((c->roots[i].flags & CLR_ROOT_WEAK) == 0 && !c->roots[i].guess)
             mark_object(k, c->roots[i].object);
     for (size_t i = 0; i < c->static_count; i++)
         mark_object(k, c->statics[i].object);
@@ -248,7 +267,7 @@ static gcd_status follow_guesses(struct marking *k)
         if (!r->guess || r->object == k->source) /* also on the stack of another thread */
             continue;
         if (is_live(c, r->object)) {
-            r->flags |= WEAK_FLAG;
+            r->flags |= CLR_ROOT_WEAK;
             continue;
         }
         k->source = r->object;
@@ -287,8 +306,27 @@ static gcd_status mark_guesses(struct marking *k)
 static gcd_status mark_roots(struct marking *k)
 {
     /* frozen objects live forever, and refer to frozen ones only */
+    k->postpone = true;
     GCD_TRY(mark_certain(k));
-    return mark_guesses(k);
+    GCD_TRY(mark_guesses(k));
+    k->postpone = false;
+    for (size_t i = 0; i < k->later_count; i++) {
+        GCD_TRY(visit_object(k, k->later[i]));
+        GCD_TRY(visit_all(k));
+    }
+    return visit_dependents(k);
+}
+
+/* System.Threading.TimerQueueTimer and CancellationTokenSource+CallbackNode */
+static void find_callbacks(struct clr *c)
+{
+    static const char source[] = "System.Threading.CancellationTokenSource";
+    for (size_t i = 0; i < c->type_count; i++) {
+        struct clr_type *t = &c->types[i];
+        const char *name = t->raw_name != NULL ? t->raw_name : "";
+        bool is_node = strcmp(name, "CallbackNode") == 0 && strcmp(t->outer, source) == 0;
+        t->calls_back = is_node || strcmp(name, "System.Threading.TimerQueueTimer") == 0;
+    }
 }
 
 /* ---- the walk before it ---- */
@@ -506,10 +544,12 @@ static void drop_dead(struct clr *c)
 gcd_status clr_mark(struct clr *c, struct gcd_error *err)
 {
     struct marking k = { .c = c, .err = err, .region = c->regions, .block = c->blocks };
+    find_callbacks(c);
     gcd_status st = clr_pending_init(&k.pending, c->mark_count, &c->alloc)
                         ? mark_roots(&k)
                         : gcd_fail_nomem(err, "finding what is alive");
     clr_pending_done(&k.pending, &c->alloc);
+    gcd_mem_free(&c->alloc, k.later, k.later_room * sizeof *k.later);
     if (st == GCD_OK && !c->with_dead)
         drop_dead(c);
     return st;

@@ -44,7 +44,7 @@ enum {
     HANDLE_WEAK_INTERIOR,
     HANDLE_CROSS
 };
-enum { ROOT_PINNED = 1, ROOT_WEAK = 2, ROOT_REFCOUNTED = 8 }; /* GCRootFlags */
+enum { ROOT_PINNED = 1, ROOT_REFCOUNTED = 8 }; /* GCRootFlags, as CLR_ROOT_WEAK */
 
 gcd_status clr_add_root(struct clr *c, enum clr_root_kind kind, uint64_t object, uint32_t flags,
                         uint64_t id, struct gcd_error *err)
@@ -67,7 +67,7 @@ static uint32_t flags_of(unsigned type)
     case HANDLE_WEAK_LONG:
     case HANDLE_WEAK_COM:
     case HANDLE_WEAK_INTERIOR:
-        return ROOT_WEAK;
+        return CLR_ROOT_WEAK;
     case HANDLE_PINNED:
     case HANDLE_ASYNC_PINNED:
         return ROOT_PINNED;

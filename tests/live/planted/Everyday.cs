@@ -2,11 +2,77 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Net.NetworkInformation;
+using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 
 namespace Shop;
 
 /// <summary>Keeps what was used last, and never more than it may.</summary>
+/// <summary>Connected devices: each waits for its timer and for the end of the program.</summary>
+public sealed class Devices
+{
+    static readonly ConcurrentDictionary<string, Session> s_open = new();
+    static readonly CancellationTokenSource s_stop = new();
+
+    public sealed class Session
+    {
+        readonly double[] _readings = new double[400];
+        readonly PeriodicTimer _beat = new(TimeSpan.FromMinutes(10));
+        public Task? Running;
+
+        public async Task Run(CancellationToken stop)
+        {
+            while (await _beat.WaitForNextTickAsync(stop))
+                _readings[0]++;
+        }
+    }
+
+    public static void Open(string device) => s_open.GetOrAdd(device, _ => Start(new Session()));
+
+    static Session Start(Session s)
+    {
+        s.Running = s.Run(s_stop.Token);
+        return s;
+    }
+}
+
+/// <summary>A timer for each; it is disposed of when it has fired.</summary>
+public sealed class Reminders
+{
+    static readonly Reminders s_instance = new();
+    readonly ConcurrentDictionary<string, (Reminder, Timer)> _planned = new();
+
+    public sealed record Reminder(string Of, byte[] Letter);
+
+    public static void Plan(string of)
+    {
+        var r = new Reminder(of, new byte[3_000]);
+        s_instance._planned[of] = (r, new Timer(s_instance.Fire, r, 3_600_000, Timeout.Infinite));
+    }
+
+    void Fire(object? state)
+    {
+        if (_planned.TryRemove(((Reminder)state!).Of, out var it))
+            it.Item2.Dispose();
+    }
+}
+
+/// <summary>Open documents, each with its layout.</summary>
+public sealed class Documents
+{
+    static readonly Dictionary<string, Document> s_open = new();
+    static readonly ConditionalWeakTable<Document, Layout> s_layouts = new();
+
+    public sealed record Document(string Name, char[] Text);
+    public sealed record Layout(float[] Lines);
+
+    public static void Open(string name)
+    {
+        var d = s_open[name] = new Document(name, new char[500]);
+        s_layouts.Add(d, new Layout(new float[500]));
+    }
+}
+
 public sealed class RecentPages(int limit)
 {
     public static readonly RecentPages Instance = new(2_000);
@@ -341,6 +407,9 @@ static class Everyday
     {
         ("healthy-recent-pages", RecentPages.Serve),
         ("healthy-workers", Packing.Run),
+        ("large-devices", () => Stores.Fill(1_500, i => Devices.Open("device " + i))),
+        ("large-reminders", () => Stores.Fill(1_500, i => Reminders.Plan("visit " + i))),
+        ("large-documents", () => Stores.Fill(2_500, i => Documents.Open("contract " + i))),
         ("healthy-many-pages", () => Stores.Fill(9_000, i => RecentPages.Many.Get("page " + i))),
         ("healthy-own-pool", () => Stores.Fill(1, EnvelopePool.Peak)),
         ("generic-event", () => Stores.Fill(3_000, _ => new OrderRow())),

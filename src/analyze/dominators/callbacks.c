@@ -1,0 +1,199 @@
+#include "analyze/dominators/callbacks.h"
+
+#include <string.h>
+
+#include <gcdumpc/unstable/graph/graph_derived.h>
+#include <gcdumpc/unstable/graph/graph_memory.h>
+
+#include "analyze/dominators/live_edges.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+bool callbacks_is_type(const struct gcd_type *type)
+{
+    static const char timer[] = "System.Threading.TimerQueueTimer",
+                      source[] = "System.Threading.CancellationTokenSource";
+    if (type->objects == 0)
+        return false;
+    return strcmp(type->name, timer) == 0 ||
+           (gcd_text_begins(type->name, source) &&
+            strcmp(type->name + sizeof source, "CallbackNode") == 0);
+}
+
+/* ---- what is reached without them ---- */
+
+struct walk {
+    struct live_edges live;
+    const uint64_t *is_one;
+    uint64_t *reached;
+    uint32_t *queue; /* [nodes] */
+    uint32_t count;
+};
+
+/* The references of this many nodes are prefetched. */
+#define AHEAD 16u
+
+static void reach(struct walk *w, uint32_t node)
+{
+    if (node == GCD_NODE_NONE || bits_get(w->reached, node))
+        return;
+    bits_set(w->reached, node);
+    if (!bits_get(w->is_one, node) && live_edges_any(&w->live, node))
+        w->queue[w->count++] = node;
+}
+
+/* What is not reached, and near below what is marked, is marked, too. */
+static void mark_near(struct walk *w, uint64_t *is_one)
+{
+    uint32_t nodes = gcd_graph_node_count(w->live.g), from = 0;
+    w->count = 0;
+    for (uint32_t node = 0; node < nodes; node++)
+        if (bits_get(is_one, node))
+            w->queue[w->count++] = node;
+    for (unsigned step = 0; step < CALLBACKS_NEAR; step++) {
+        uint32_t to = w->count;
+        for (; from < to; from++) {
+            size_t n;
+            const uint32_t *edges = gcd_graph_node_edges(w->live.g, w->queue[from], &n);
+            for (size_t i = 0; i < n; i++)
+                if (!bits_get(w->reached, edges[i]) && !bits_get(is_one, edges[i])) {
+                    bits_set(is_one, edges[i]);
+                    w->queue[w->count++] = edges[i];
+                }
+        }
+    }
+}
+
+static void walk(struct walk *w)
+{
+    for (size_t i = 0; i < live_edges_root_count(&w->live); i++)
+        if (live_edges_root_group(&w->live, i) <= GCD_GROUP_LOCALS)
+            reach(w, live_edges_root(&w->live, i));
+    for (uint32_t at = 0; at < w->count; at++) {
+        uint32_t node = w->queue[at], to;
+        size_t n;
+        if (w->count - at > AHEAD)
+            gcd_graph_fetch(w->live.g, w->queue[at + AHEAD]);
+        const uint32_t *edges = live_edges_of(&w->live, node, &n);
+        for (size_t i = 0; i < n; i++)
+            reach(w, edges[i]);
+        for (uint64_t i = 0; (to = live_edges_value(&w->live, node, i)) != GCD_NODE_NONE; i++)
+            reach(w, to);
+    }
+}
+
+/* ---- the references that count ---- */
+
+static bool add(struct callbacks *c, const struct gcd_alloc *a, const uint32_t *edges, size_t n,
+                const uint64_t *reached, uint32_t node)
+{
+    bool counts = false;
+    for (size_t i = 0; i < n && !counts; i++)
+        counts = !bits_get(reached, edges[i]);
+    if (!counts)
+        return true;
+    if (!gcd_vec_reserve(a, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes, SIZE_MAX) ||
+        !gcd_vec_reserve(a, &c->first, &c->first_room, c->count + 2, sizeof *c->first, SIZE_MAX) ||
+        !gcd_vec_reserve(a, &c->edges, &c->edge_room, c->edge_count + n, sizeof *c->edges,
+                         SIZE_MAX))
+        return false;
+    c->first[c->count] = c->edge_count;
+    c->nodes[c->count++] = node;
+    for (size_t i = 0; i < n; i++)
+        c->edges[c->edge_count++] = bits_get(reached, edges[i]) ? node : edges[i];
+    c->first[c->count] = c->edge_count;
+    return true;
+}
+
+static void free_callbacks(const struct gcd_alloc *a, void *item)
+{
+    struct callbacks *c = item;
+    gcd_mem_free(a, c->is_one, c->words * sizeof *c->is_one);
+    gcd_mem_free(a, c->nodes, c->room * sizeof *c->nodes);
+    gcd_mem_free(a, c->first, c->first_room * sizeof *c->first);
+    gcd_mem_free(a, c->edges, c->edge_room * sizeof *c->edges);
+    gcd_mem_free(a, c, sizeof *c);
+}
+
+/* IS_TYPE[type_count]: what to mark */
+static void mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_type)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    uint32_t nodes = gcd_graph_node_count(g);
+    for (uint32_t i = 0; i < s->type_count; i++)
+        is_type[i] = callbacks_is_type(&s->types[i]);
+    for (uint32_t node = 0; node < nodes; node++)
+        if (is_type[gcd_graph_node_type(g, node)] != 0)
+            bits_set(c->is_one, node);
+}
+
+static bool fill(struct callbacks *c, const struct gcd_graph *g, const struct gcd_alloc *a)
+{
+    uint32_t nodes = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
+    struct walk w = { .live.alloc = *a, .is_one = c->is_one };
+    uint8_t *is_type = gcd_mem_new(a, types);
+    w.reached = gcd_mem_new_array(a, c->words, sizeof *w.reached);
+    w.queue = gcd_mem_new_uncleared(a, nodes, sizeof *w.queue);
+    bool ok = is_type != NULL && w.reached != NULL && w.queue != NULL &&
+              live_edges_init_all(&w.live, g, a);
+    if (ok) {
+        mark(c, g, is_type);
+        walk(&w);
+        mark_near(&w, c->is_one);
+    }
+    for (uint32_t node = 0; node < nodes && ok; node++)
+        if (bits_get(c->is_one, node)) {
+            size_t n;
+            const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+            ok = add(c, a, edges, n, w.reached, node);
+        }
+    live_edges_done(&w.live);
+    gcd_mem_free(a, is_type, types);
+    gcd_mem_free(a, w.reached, c->words * sizeof *w.reached);
+    gcd_mem_free(a, w.queue, nodes * sizeof *w.queue);
+    return ok;
+}
+
+static bool make(const struct gcd_graph *g, const struct gcd_alloc *a, void **ret)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    bool any = false, rooted = false;
+    for (uint32_t i = 0; i < s->type_count && !any; i++)
+        any = callbacks_is_type(&s->types[i]);
+    for (size_t i = 0; i < s->root_count && !rooted; i++)
+        rooted = gcd_root_group(&s->roots[i]) <= GCD_GROUP_LOCALS;
+    if (!any || !rooted)
+        return true;
+    struct callbacks *c = gcd_mem_new(a, sizeof *c);
+    if (c == NULL)
+        return false;
+    c->words = ((size_t)gcd_graph_node_count(g) + 63) / 64;
+    c->is_one = gcd_mem_new_array(a, c->words, sizeof *c->is_one);
+    if (c->is_one == NULL || !fill(c, g, a)) {
+        free_callbacks(a, c);
+        return false;
+    }
+    *ret = c;
+    return true;
+}
+
+bool callbacks_of(const struct gcd_graph *g, const struct callbacks **ret)
+{
+    const void *item = NULL;
+    bool ok = gcd_graph_derived(g, make, free_callbacks, &item);
+    *ret = item;
+    return ok;
+}
+
+const uint32_t *callbacks_edges(const struct callbacks *c, uint32_t node)
+{
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (c->nodes[mid] < node)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < c->count && c->nodes[low] == node ? c->edges + c->first[low] : NULL;
+}

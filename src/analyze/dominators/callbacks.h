@@ -1,0 +1,46 @@
+/*
+ * Who merely calls back does not own.  A timer that is set, and a registration with a
+ * CancellationToken, are in lists of the runtime: each refers to its neighbours, and to what it
+ * calls.  A service with 1,000 periodic timers would belong to the list of timers, and the objects
+ * of an asynchronous Main to whichever timer it waits for at the moment.  So a reference of such an
+ * object counts only if nothing else leads to what it refers to: no path from a root, local
+ * variables included, without a timer or registration on it.
+ *
+ * The same goes for the delegates, closures and other objects near below it that only such objects
+ * lead to.
+ *
+ * What is alive stays so: a path that ends in an object which only they lead to has a last
+ * reference to such objects, and that one counts.
+ */
+#ifndef GCD_ANALYZE_CALLBACKS_H
+#define GCD_ANALYZE_CALLBACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/graph.h>
+
+/* Nobody else's references to what is reached without timers and registrations are left out. */
+#define CALLBACKS_NEAR 3u /* references from one of them */
+
+struct callbacks {
+    uint64_t *is_one; /* one bit per node: those, and what is near below them only */
+    size_t words;
+    uint32_t *nodes; /* [count] ascending: those with a reference that counts */
+    size_t *first;   /* [count + 1] in edges, of each of these */
+    uint32_t *edges; /* what counts, in its place; the object itself in the place of the others */
+    size_t count, room, first_room, edge_count, edge_room;
+};
+
+/* Those of G, which owns them; NULL = all references count.  False when out of memory.  Once for a
+ * graph, time and memory of a walk: 4 bytes for each node with references, and 1/4 for each. */
+bool callbacks_of(const struct gcd_graph *g, const struct callbacks **ret);
+
+/* Is it the type of a timer or registration? */
+bool callbacks_is_type(const struct gcd_type *type);
+
+/* The N references of NODE, of which bits are set in is_one, that count: NULL = none. */
+const uint32_t *callbacks_edges(const struct callbacks *c, uint32_t node);
+
+#endif
