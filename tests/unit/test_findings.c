@@ -446,6 +446,29 @@ static void few_large_values(void **state)
     }
 }
 
+/* One small value for each element of a list is what such a table is for, unless it has a
+ * collection that grows. */
+static void small_values(void **state)
+{
+    (void)state;
+    for (unsigned grow = 0; grow < 2; grow++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, LIST "[Shop.Key]", 32),
+                 array = child(p, list, "Shop.Key[]", 24 + 8 * 2000);
+        static_root(p, list, "s_keys");
+        for (unsigned i = 0; i < 2000; i++) {
+            uint32_t key = child(p, array, "Shop.Key", 24), extra = node(p, "Shop.Extra", 3000);
+            dependent(p, key, extra);
+            put_texts(p, child(p, extra, LIST "[System.String]", 32), grow ? 12 : 2);
+        }
+        struct answer a = ask_with(p, 0.1, 4 << 20);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const char *advice = gcd_suspects_get(a.s, 0)->advice;
+        assert_int_equal(strstr(advice, grow ? "Each Extra has" : "If it grows") != NULL, 1);
+        forget(a);
+    }
+}
+
 /* Four chains of thousands of links in a list: the list does not grow, the chains do. */
 static void few_elements_with_many_objects(void **state)
 {
@@ -1414,6 +1437,7 @@ int main(void)
         cmocka_unit_test(boxed_values_need_a_share),
         cmocka_unit_test(pools_are_notes),
         cmocka_unit_test(few_large_values),
+        cmocka_unit_test(small_values),
         cmocka_unit_test(few_elements_with_many_objects),
         cmocka_unit_test(chains_of_scopes),
         cmocka_unit_test(linked_sources),

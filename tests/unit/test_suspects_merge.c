@@ -151,6 +151,36 @@ static void the_same_objects(void **state)
     }
 }
 
+/* Each timer leads, through a delegate, to a job that a list has as well: the list is what holds
+ * them, and no timer is to blame. */
+static void timers_of_what_a_list_holds(void **state)
+{
+    (void)state;
+    for (unsigned listed = 0; listed < 2; listed++) {
+        struct pile *p = pile_new();
+        uint32_t queue = node(p, "System.Threading.TimerQueue", 80), timer = queue;
+        uint32_t jobs = node(p, "Shop.Job[]", 9624);
+        static_root(p, queue, "s_queue");
+        static_root(p, jobs, "s_jobs");
+        for (uint32_t i = 0; i < 1200; i++) {
+            uint32_t next = child(p, timer, TIMER, 96);
+            uint32_t job =
+                child(p, child(p, next, "Shop.Jobs+<>c__DisplayClass1_0", 24), "Shop.Job", 240);
+            edge(p, next, queue);
+            if (i > 0)
+                edge(p, next, timer);
+            if (listed)
+                edge(p, jobs, job);
+            timer = next;
+        }
+        struct answer a = ask_with(p, 0.1, NOTHING_IS_LARGE);
+        assert_int_equal(gcd_suspects_count(a.s), !listed);
+        if (!listed)
+            assert_int_equal(gcd_suspects_get(a.s, 0)->kind, GCD_SUSPECT_TIMERS);
+        forget(a);
+    }
+}
+
 /* Timers of linked sources, which the common source also holds: the holder is registered with each
  * of them. */
 static void linked_sources(void **state)
@@ -228,8 +258,8 @@ static void an_event_of_objects_that_live_without_it(void **state)
         bool accused = hold == IN_ITS_EVENT || hold == IN_TWO_EVENTS,
              told = strncmp(s->advice, "Look for a +=", 13) == 0;
         if (told != accused ||
-            (!how.by_number && (gcd_suspects_count(a.s) != 1 ||
-                                (!accused && strstr(s->sentence, "event") != NULL))))
+            (!how.by_number &&
+             (gcd_suspects_count(a.s) != 1 || (!accused && strstr(s->sentence, "event") != NULL))))
             fail_msg("%u: %s %s", i, s->sentence, s->advice);
         forget(a);
     }
@@ -251,6 +281,7 @@ int main(void)
         cmocka_unit_test(tasks_in_a_large_object),
         cmocka_unit_test(most_of_the_bytes),
         cmocka_unit_test(the_same_objects),
+        cmocka_unit_test(timers_of_what_a_list_holds),
         cmocka_unit_test(linked_sources),
         cmocka_unit_test(an_event_of_objects_that_live_without_it),
         cmocka_unit_test(free_memory),

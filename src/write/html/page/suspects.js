@@ -111,7 +111,7 @@ function ofAll(s) {
  * @param {number} i
  */
 function headline(s, i) {
-  return [words.levelOf(s, heap.suspects), panelLink(`suspect:${i}`, visible(s.place)),
+  return [s.grown === undefined ? words.levelOf(s, heap.suspects) : null, panelLink(`suspect:${i}`, visible(s.place)),
           s.grown === undefined ? null : el("span", {class: s.grown > 0 ? "grown" : s.grown < 0 ? "shrunk" : "same"}, ` ${signed(s.grown, bytes)}`),
           el("span", {class: "muted"}, ` ${ofAll(s)}: ${visible(s.what)}`)];
 }
