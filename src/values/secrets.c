@@ -145,6 +145,30 @@ static bool has_aws_key(const char *p, size_t n, const char *word)
     return false;
 }
 
+/* Numbers of cards begin with LOW to HIGH, of as many digits as these have. */
+static const struct {
+    uint16_t low, high;
+    uint8_t least, most; /* digits */
+} card_numbers[] = {
+    { 4, 4, 16, 19 },       { 51, 55, 16, 16 },   { 2221, 2720, 16, 16 }, { 34, 34, 15, 15 },
+    { 37, 37, 15, 15 },     { 300, 305, 14, 14 }, { 36, 36, 14, 14 },     { 38, 39, 14, 14 },
+    { 6011, 6011, 16, 16 }, { 644, 659, 16, 16 }, { 62, 62, 16, 19 },     { 3528, 3589, 16, 16 },
+    { 50, 50, 16, 19 },     { 56, 58, 16, 19 },
+};
+
+static bool begins_as_card(const uint8_t *digits, size_t n)
+{
+    for (size_t i = 0; i < sizeof card_numbers / sizeof *card_numbers; i++) {
+        unsigned begin = digits[0], ten = 10;
+        for (size_t k = 1; ten <= card_numbers[i].low; k++, ten *= 10)
+            begin = begin * 10 + digits[k];
+        if (begin >= card_numbers[i].low && begin <= card_numbers[i].high &&
+            n >= card_numbers[i].least && n <= card_numbers[i].most)
+            return true;
+    }
+    return false;
+}
+
 /* How many characters of P[N] are one number: digits, in groups with one blank or sign between
  * them?  *RET_CARD: it may be that of a card, by its beginning, its length and its sum (Luhn). */
 static size_t number_at(const char *p, size_t n, bool *ret_card)
@@ -163,7 +187,7 @@ static size_t number_at(const char *p, size_t n, bool *ret_card)
         unsigned d = digits[count - 1 - k];
         sum += k % 2 == 0 ? d : d * 2 / 10 + d * 2 % 10;
     }
-    *ret_card = count >= 14 && count <= 19 && digits[0] >= 3 && digits[0] <= 6 && sum % 10 == 0;
+    *ret_card = count >= 14 && sum % 10 == 0 && begins_as_card(digits, count);
     return i;
 }
 

@@ -205,7 +205,7 @@ note("frozen-table", r"PostCodes\.All", "60,000", r"PostCodes\.Place", "cannot g
 note("healthy-own-pool", r"EnvelopePool", "4,000 EnvelopePool.Envelope", "Stack<", "for the next peak", "keep fewer")
 note("healthy-many-pages", "RecentPages.Many", "6,000 RecentPages.Page in a dictionary and a linked list", "lower its limit")
 only("generic-event", "Action<Order>", "3,000 handlers", "OrderRow", r"-= in OrderRow", kind="handlers")
-only("timer-lambda", r"2,500 of them for a lambda in Sessions\.Open", r"look in Sessions\.Open", never=("look in a lambda", *COMPILER))
+only("timer-lambda", r"(2,500 of them|all) for a lambda in Sessions\.Open", r"look in Sessions\.Open", never=("look in a lambda", *COMPILER))
 only("semaphore-not-released", r"Invoicing\.s_oneAtATime", "2,500 calls", r"Invoicing\.PrintAsync", "semaphore", "Release",
      never=("TaskCompletionSource",))
 only("cancellation-of-jobs", "4,000 callbacks", r"Backup\.s_end", "all for Backup", "Backup should dispose", kind="cancellation")

@@ -160,7 +160,7 @@ class Values(LiveTest):
 
     def keys_of(self, name, per_field):
         """How many fields have keys; the key by which each value is held is the one that it says."""
-        rows = json.loads(self.gcdumpc("sql", self.path(name), "--show-values", "--json", """
+        rows = json.loads(self.gcdumpc("sql", self.path(name), "--show-values=raw", "--json", """
             select o.id, f.text from objects o join fields f on f.object_id = o.id and f.field = 'Of' where o.type = 'ValueLab.Leaf' order by o.id""").stdout)["rows"]
         fields = {}
         for node, text in rows:
@@ -168,7 +168,7 @@ class Values(LiveTest):
         known = set()
         for field, leaves in fields.items():
             for node, text in leaves[1 % len(leaves)::max(1, len(leaves) // per_field)][:per_field]:
-                steps = json.loads(self.gcdumpc("paths", self.path(name), "--object", node, "--show-values", "--max-paths", 10, "--json").stdout)["paths"]
+                steps = json.loads(self.gcdumpc("paths", self.path(name), "--object", node, "--show-values=raw", "--max-paths", 10, "--json").stdout)["paths"]
                 keys = {step["key"] for step in steps if step.get("key")}
                 self.assertLessEqual(keys, {text[len(field) + 1:-1].strip('"')}, text)
                 known |= {field} if keys else set()

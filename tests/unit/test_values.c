@@ -656,6 +656,9 @@ static void secrets_are_recognized(void **state)
         { "4111 1111 1111 1111", "card number" },
         { "pays with 5500-0000-0000-0004.", "card number" },
         { "378282246310005", "card number" },
+        { "2223003122003222", "card number" },
+        { "6011111111111117", "card number" },
+        { "30569309025904", "card number" },
         { "sk_live_abcdefghijklmnopqrst", "token" },
         { "AIzaSyAabcdefghijklmnop", "token" },
         { "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg==", "token" },
@@ -671,6 +674,7 @@ static void secrets_are_recognized(void **state)
         { "AsiaPacificSoutheast", NULL },
         { "ASIAPACIFICSOUTHEASTERN", NULL },
         { "4111 1111 1111 1112", NULL },
+        { "358720000000001", NULL }, /* no issuer has 15 digits that begin so */
         { "2026-11-30 15:47:37", NULL },
         { "1764517657123456785", NULL },
         { "x4111111111111111", NULL },

@@ -17,7 +17,7 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
-    if (!findings_holds(f, node))
+    if (!f->all && !findings_holds(f, node))
         return false;
     for (size_t i = 0; i < n; i++)
         if (edges[i] != node && findings_is_of(f, edges[i], GCD_SUSPECT_TIMERS)) {
