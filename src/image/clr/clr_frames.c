@@ -22,7 +22,6 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
 #include "names/framework_keys.h"
@@ -32,7 +31,8 @@
 #define LAST_BITS     17u /* of an address that the last level leaves */
 #define FRAGMENTS_MAX 64u
 #define MAP_WORDS_MAX 65536u /* back from an address: 16 MiB of one method */
-#define STUBS_MAX     15u    /* headers up to this number are of stubs */
+#define IDLE_WAIT     "System.Threading.LowLevelLifoSemaphore.Wait"
+#define STUBS_MAX     15u /* headers up to this number are of stubs */
 
 enum {
     FRAGMENT_BEGIN = 8,
@@ -395,27 +395,12 @@ static void look_outwards(struct clr *c)
     }
 }
 
-/* Does a thread with such a call hold nothing of the program?  One of the pool that waits for work
- * runs nothing; those that count threads and wait for timers let others run what is due. */
-static bool is_idle(const char *method)
-{
-    static const char *const calls[] = {
-        "System.Threading.LowLevelLifoSemaphore.Wait",
-        "System.Threading.PortableThreadPool.GateThread.GateThreadStart",
-        "System.Threading.TimerQueue.TimerThread",
-    };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (gcd_text_begins(method, calls[i]))
-            return true;
-    return false;
-}
-
-/* All words of such a stack are left over. */
+/* A thread of the pool that waits for work runs nothing: all words of its stack are left over. */
 static void drop_idle(struct clr *c)
 {
     for (size_t i = 0; i < c->frame_count; i++) {
         const struct clr_frame *f = &c->frames[i];
-        if (f->name != NULL && f->is_framework && is_idle(f->name))
+        if (f->name != NULL && f->is_framework && strstr(f->name, IDLE_WAIT) != NULL)
             c->threads[f->thread].idle = true;
     }
     for (size_t i = 0; i < c->thread_count; i++)
