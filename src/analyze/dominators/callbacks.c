@@ -3,82 +3,43 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/graph/graph_derived.h>
-#include <gcdumpc/unstable/graph/graph_memory.h>
 
 #include "analyze/dominators/live_edges.h"
+#include "analyze/dominators/live_reached.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 
-bool callbacks_is_type(const struct gcd_type *type)
+/* A timer or a registration; a nested type is written with "+" or with "." */
+static bool is_callback(const struct gcd_type *type)
 {
     static const char timer[] = "System.Threading.TimerQueueTimer",
                       source[] = "System.Threading.CancellationTokenSource";
-    if (type->objects == 0)
-        return false;
-    return strcmp(type->name, timer) == 0 ||
-           (gcd_text_begins(type->name, source) &&
-            strcmp(type->name + sizeof source, "CallbackNode") == 0);
+    size_t n = sizeof source - 1;
+    return type->objects > 0 && (strcmp(type->name, timer) == 0 ||
+                                 (gcd_text_begins(type->name, source) && type->name[n] != '\0' &&
+                                  strcmp(type->name + n + 1, "CallbackNode") == 0));
 }
 
-/* ---- what is reached without them ---- */
-
-struct walk {
-    struct live_edges live;
-    const uint64_t *is_one;
-    uint64_t *reached;
-    uint32_t *queue; /* [nodes] */
-    uint32_t count;
-};
-
-/* The references of this many nodes are prefetched. */
-#define AHEAD 16u
-
-static void reach(struct walk *w, uint32_t node)
+/* What is not reached, and near below what is marked, is marked, too.  QUEUE[nodes]. */
+static void mark_near(const struct gcd_graph *g, const uint64_t *reached, uint32_t *queue,
+                      uint64_t *is_one)
 {
-    if (node == GCD_NODE_NONE || bits_get(w->reached, node))
-        return;
-    bits_set(w->reached, node);
-    if (!bits_get(w->is_one, node) && live_edges_any(&w->live, node))
-        w->queue[w->count++] = node;
-}
-
-/* What is not reached, and near below what is marked, is marked, too. */
-static void mark_near(struct walk *w, uint64_t *is_one)
-{
-    uint32_t nodes = gcd_graph_node_count(w->live.g), from = 0;
-    w->count = 0;
+    uint32_t nodes = gcd_graph_node_count(g), from = 0, count = 0;
     for (uint32_t node = 0; node < nodes; node++)
         if (bits_get(is_one, node))
-            w->queue[w->count++] = node;
+            queue[count++] = node;
     for (unsigned step = 0; step < CALLBACKS_NEAR; step++) {
-        uint32_t to = w->count;
+        uint32_t to = count;
         for (; from < to; from++) {
             size_t n;
-            const uint32_t *edges = gcd_graph_node_edges(w->live.g, w->queue[from], &n);
+            const uint32_t *edges = gcd_graph_node_edges(g, queue[from], &n);
             for (size_t i = 0; i < n; i++)
-                if (!bits_get(w->reached, edges[i]) && !bits_get(is_one, edges[i])) {
+                if (!bits_get(reached, edges[i]) && !bits_get(is_one, edges[i])) {
                     bits_set(is_one, edges[i]);
-                    w->queue[w->count++] = edges[i];
+                    queue[count++] = edges[i];
                 }
         }
-    }
-}
-
-static void walk(struct walk *w)
-{
-    for (size_t i = 0; i < live_edges_root_count(&w->live); i++)
-        if (live_edges_root_group(&w->live, i) <= GCD_GROUP_LOCALS)
-            reach(w, live_edges_root(&w->live, i));
-    for (uint32_t at = 0; at < w->count; at++) {
-        uint32_t node = w->queue[at], to;
-        size_t n;
-        if (w->count - at > AHEAD)
-            gcd_graph_fetch(w->live.g, w->queue[at + AHEAD]);
-        const uint32_t *edges = live_edges_of(&w->live, node, &n);
-        for (size_t i = 0; i < n; i++)
-            reach(w, edges[i]);
-        for (uint64_t i = 0; (to = live_edges_value(&w->live, node, i)) != GCD_NODE_NONE; i++)
-            reach(w, to);
     }
 }
 
@@ -121,7 +82,7 @@ static void mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_typ
     const struct gcd_summary *s = gcd_graph_summary(g);
     uint32_t nodes = gcd_graph_node_count(g);
     for (uint32_t i = 0; i < s->type_count; i++)
-        is_type[i] = callbacks_is_type(&s->types[i]);
+        is_type[i] = is_callback(&s->types[i]);
     for (uint32_t node = 0; node < nodes; node++)
         if (is_type[gcd_graph_node_type(g, node)] != 0)
             bits_set(c->is_one, node);
@@ -130,27 +91,28 @@ static void mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_typ
 static bool fill(struct callbacks *c, const struct gcd_graph *g, const struct gcd_alloc *a)
 {
     uint32_t nodes = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
-    struct walk w = { .live.alloc = *a, .is_one = c->is_one };
+    struct live_edges live = { .alloc = *a };
+    struct gcd_error err = GCD_ERROR_INIT;
     uint8_t *is_type = gcd_mem_new(a, types);
-    w.reached = gcd_mem_new_array(a, c->words, sizeof *w.reached);
-    w.queue = gcd_mem_new_uncleared(a, nodes, sizeof *w.queue);
-    bool ok = is_type != NULL && w.reached != NULL && w.queue != NULL &&
-              live_edges_init_all(&w.live, g, a);
-    if (ok) {
+    uint64_t *reached = gcd_mem_new_array(a, c->words, sizeof *reached);
+    uint32_t *queue = gcd_mem_new_uncleared(a, nodes, sizeof *queue);
+    bool ok =
+        is_type != NULL && reached != NULL && queue != NULL && live_edges_init_all(&live, g, a);
+    if (ok)
         mark(c, g, is_type);
-        walk(&w);
-        mark_near(&w, c->is_one);
-    }
+    ok = ok && live_reached(&live, GCD_GROUP_REFCOUNTED, c->is_one, NULL, reached, &err) == GCD_OK;
+    if (ok)
+        mark_near(g, reached, queue, c->is_one);
     for (uint32_t node = 0; node < nodes && ok; node++)
         if (bits_get(c->is_one, node)) {
             size_t n;
             const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
-            ok = add(c, a, edges, n, w.reached, node);
+            ok = add(c, a, edges, n, reached, node);
         }
-    live_edges_done(&w.live);
+    live_edges_done(&live);
     gcd_mem_free(a, is_type, types);
-    gcd_mem_free(a, w.reached, c->words * sizeof *w.reached);
-    gcd_mem_free(a, w.queue, nodes * sizeof *w.queue);
+    gcd_mem_free(a, reached, c->words * sizeof *reached);
+    gcd_mem_free(a, queue, nodes * sizeof *queue);
     return ok;
 }
 
@@ -159,7 +121,7 @@ static bool make(const struct gcd_graph *g, const struct gcd_alloc *a, void **re
     const struct gcd_summary *s = gcd_graph_summary(g);
     bool any = false, rooted = false;
     for (uint32_t i = 0; i < s->type_count && !any; i++)
-        any = callbacks_is_type(&s->types[i]);
+        any = is_callback(&s->types[i]);
     for (size_t i = 0; i < s->root_count && !rooted; i++)
         rooted = gcd_root_group(&s->roots[i]) <= GCD_GROUP_LOCALS;
     if (!any || !rooted)

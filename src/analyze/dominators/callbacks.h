@@ -21,8 +21,8 @@
 
 #include <gcdumpc/graph.h>
 
-/* Nobody else's references to what is reached without timers and registrations are left out. */
-#define CALLBACKS_NEAR 3u /* references from one of them */
+/* What is near below a timer or registration: so many references from it. */
+#define CALLBACKS_NEAR 3u
 
 struct callbacks {
     uint64_t *is_one; /* one bit per node: those, and what is near below them only */
@@ -36,9 +36,6 @@ struct callbacks {
 /* Those of G, which owns them; NULL = all references count.  False when out of memory.  Once for a
  * graph, time and memory of a walk: 4 bytes for each node with references, and 1/4 for each. */
 bool callbacks_of(const struct gcd_graph *g, const struct callbacks **ret);
-
-/* Is it the type of a timer or registration? */
-bool callbacks_is_type(const struct gcd_type *type);
 
 /* The N references of NODE, of which bits are set in is_one, that count: NULL = none. */
 const uint32_t *callbacks_edges(const struct callbacks *c, uint32_t node);

@@ -164,10 +164,10 @@ bool findings_holds(const struct findings *f, uint32_t node)
         const uint32_t *edges = callbacks_edges(f->callbacks, nodes[at]);
         (void)gcd_graph_node_edges(f->w->g, nodes[at], &n);
         for (size_t i = 0; edges != NULL && i < n; i++) {
-            const struct gcd_type *t = &f->types[suspects_type_of(f->w, edges[i])];
-            if (edges[i] == nodes[at] || callbacks_is_type(t))
+            if (edges[i] == nodes[at] || findings_is_of(f, edges[i], GCD_SUSPECT_TIMERS) ||
+                findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION))
                 continue;
-            if (!is_thin(t) || count == THIN_NODES)
+            if (!is_thin(&f->types[suspects_type_of(f->w, edges[i])]) || count == THIN_NODES)
                 return true;
             nodes[count++] = edges[i];
         }

@@ -329,15 +329,6 @@ static bool advise_bounded(struct suspect_words *s, const struct suspect *x)
 /* So many entries of a cache are asked when they expire. */
 #define ASKED_EXPIRY 64u
 
-static bool refers_to(const struct suspects_work *w, uint32_t from, uint32_t to)
-{
-    size_t n, i = 0;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, from, &n);
-    while (i < n && edges[i] != to)
-        i++;
-    return i < n;
-}
-
 static bool expires(const struct suspects_work *w, uint32_t entry)
 {
     uint64_t at, sliding = 0;
@@ -357,7 +348,7 @@ static bool entries_expire(const struct suspects_work *w, uint32_t cache)
             type = i;
     for (uint32_t node = 0; node < w->nodes && type != GCD_TYPE_NONE && asked < ASKED_EXPIRY && all;
          node++) {
-        if (suspects_type_of(w, node) != type || !refers_to(w, node, cache))
+        if (suspects_type_of(w, node) != type || !gcd_graph_refers(w->g, node, cache))
             continue;
         all = expires(w, node);
         asked++;

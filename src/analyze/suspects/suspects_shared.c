@@ -72,6 +72,11 @@ static gcd_status add_up(struct suspects_work *w, uint32_t *sets, struct gcd_idm
 gcd_status suspects_share(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_idmap numbers;
+    bool any = false;
+    for (size_t i = 0; i < w->s->count && !any; i++)
+        any = is_in_sets(&w->s->items[i]);
+    if (!any)
+        return GCD_OK;
     uint32_t *sets = gcd_mem_new_array(w->alloc, w->nodes, sizeof *sets);
     if (sets == NULL)
         return gcd_fail_nomem(err, "comparing suspects");

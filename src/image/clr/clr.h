@@ -163,10 +163,11 @@ struct clr_root {
     /* ID: address of the handle or of the slot; of a stack, its Thread, and after clr_tell_frames
      * the slot of the frame, if its method has a name */
     uint64_t object, id;
-    uint32_t flags; /* GCRootFlags */
-    uint8_t kind;   /* enum clr_root_kind */
-    bool guess;     /* a word of a stack, perhaps left over from a call that has returned */
-    uint32_t frame; /* a guess: of clr.frames, if that one is of its thread */
+    uint32_t flags;  /* GCRootFlags */
+    uint8_t kind;    /* enum clr_root_kind */
+    bool guess;      /* a word of a stack, perhaps left over from a call that has returned */
+    uint32_t thread; /* a guess: of clr.threads */
+    uint32_t frame;  /* a guess: of clr.frames, if that one is of its thread */
 };
 struct clr_dependent {
     uint64_t key, value, id;

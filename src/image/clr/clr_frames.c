@@ -22,6 +22,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
 #include "names/framework_keys.h"
@@ -400,15 +401,14 @@ static void drop_idle(struct clr *c)
 {
     for (size_t i = 0; i < c->frame_count; i++) {
         const struct clr_frame *f = &c->frames[i];
-        if (f->name != NULL && f->is_framework && strstr(f->name, IDLE_WAIT) != NULL)
+        if (f->name != NULL && f->is_framework && gcd_text_begins(f->name, IDLE_WAIT))
             c->threads[f->thread].idle = true;
     }
-    for (size_t i = 0; i < c->thread_count; i++)
-        for (size_t k = 0; k < c->root_count && c->threads[i].idle; k++)
-            if (c->roots[k].guess && c->roots[k].id == c->threads[i].thread) {
-                c->roots[k].flags |= CLR_ROOT_WEAK;
-                c->roots[k].guess = false;
-            }
+    for (size_t i = 0; i < c->root_count; i++)
+        if (c->roots[i].guess && c->threads[c->roots[i].thread].idle) {
+            c->roots[i].flags |= CLR_ROOT_WEAK;
+            c->roots[i].guess = false;
+        }
 }
 
 void clr_tell_frames(struct clr *c)

@@ -358,6 +358,7 @@ static gcd_status take_stack_words(struct clr *c, size_t *next, const struct clr
             GCD_TRY(clr_add_root(c, CLR_ROOT_STACK, o->address, 0, thread, err));
             root = &c->roots[c->root_count - 1];
             root->guess = true;
+            root->thread = w->thread;
             root->frame = CLR_NONE;
         }
         if (frame != CLR_NONE && (root->frame == CLR_NONE || frame > root->frame))
