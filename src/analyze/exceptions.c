@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "base/sort.h"
+#include "base/text.h"
 
 #define CHECK_EVERY (UINT32_C(1) << 20)
 #define ENDING      "Exception"
@@ -49,12 +50,6 @@ static gcd_status no_memory(struct gcd_error *err)
 
 /* ---- types ---- */
 
-static bool ends_so(const char *name)
-{
-    size_t n = strlen(name), end = strlen(ENDING);
-    return n >= end && strcmp(name + n - end, ENDING) == 0;
-}
-
 static struct of_type look_at_type(const struct gcd_exceptions *e, uint32_t type)
 {
     struct of_type t = { .is_exception = false };
@@ -62,7 +57,7 @@ static struct of_type look_at_type(const struct gcd_exceptions *e, uint32_t type
     for (unsigned p = 0; p < PARTS; p++)
         t.slots[p] = GCD_SLOT_NONE;
     if (!gcd_fields_has_fields(e->of.fields, type)) {
-        t.is_exception = ends_so(gcd_graph_summary(e->graph)->types[type].name);
+        t.is_exception = gcd_text_ends(gcd_graph_summary(e->graph)->types[type].name, ENDING);
         return t;
     }
     for (uint32_t i = 0; i < n; i++)

@@ -42,7 +42,7 @@ static const struct answer_column completed_columns[] = {
     COLUMN("count", "Objects", ANSWER_COUNT),
     COLUMN("bytes", "Bytes", ANSWER_BYTES),
 };
-const struct answer_shape answer_completed_shape = ANSWER_SHAPE(completed_columns);
+static const struct answer_shape completed_shape = ANSWER_SHAPE(completed_columns);
 
 void answer_async_remarks(const struct gcd_async_totals *t, char ret[ANSWER_ASYNC_REMARKS_BYTES])
 {
@@ -213,7 +213,7 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
 {
     size_t n;
     const struct gcd_async_completed *c = gcd_async_completed(async, &n);
-    struct answer *a = *ret = answer_new(NULL, &answer_completed_shape);
+    struct answer *a = *ret = answer_new(NULL, &completed_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "listing methods");
     for (size_t i = 0; i < n; i++) {

@@ -134,12 +134,11 @@ struct way {
 static bool is_delegate(const struct gcd_tree_diff_row *row)
 {
     static const char *const names[] = { "System.Action", "System.Func", "System.EventHandler" };
-    static const char handler[] = "EventHandler";
-    size_t n = strcspn(row->name, "<"), k = sizeof handler - 1;
+    size_t n = strcspn(row->name, "<");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == n && memcmp(row->name, names[i], n) == 0)
             return true;
-    return n > k && memcmp(row->name + n - k, handler, k) == 0;
+    return gcd_bytes_end(row->name, n, "EventHandler");
 }
 
 /*

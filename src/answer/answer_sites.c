@@ -42,7 +42,7 @@ static const struct answer_column site_columns[] = {
     PEOPLE("site", "Line, type, and callers", ANSWER_TREE),
     ROWS("frames", ANSWER_FOR_PROGRAMS, &frames_shape),
 };
-const struct answer_shape answer_sites_shape = ANSWER_SHAPE(site_columns);
+static const struct answer_shape sites_shape = ANSWER_SHAPE(site_columns);
 
 static int compare_sites(const void *ctx, uint32_t a, uint32_t b)
 {
@@ -233,7 +233,7 @@ gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     struct answer *a = NULL;
     uint32_t *order = gcd_sort_order(&alloc, of->list->count, compare_sites, of);
-    if (order != NULL && (a = answer_new(NULL, &answer_sites_shape)) != NULL)
+    if (order != NULL && (a = answer_new(NULL, &sites_shape)) != NULL)
         put_sites(a, of, order);
     gcd_mem_free(&alloc, order, of->list->count * sizeof *order);
     *ret = a;

@@ -132,7 +132,7 @@ const char *answer_value_line(struct answer *a, size_t row);
 
 /* ---- answer_async.c ---- */
 
-extern const struct answer_shape answer_stacks_shape, answer_completed_shape;
+extern const struct answer_shape answer_stacks_shape;
 /* What T says of runtime async, for people: one line, two, or "". */
 #define ANSWER_ASYNC_REMARKS_BYTES 300u
 void answer_async_remarks(const struct gcd_async_totals *t, char ret[ANSWER_ASYNC_REMARKS_BYTES]);
@@ -584,7 +584,6 @@ struct answer_of_sites {
     bool full;      /* all callers, also those of the framework */
     bool also_dead; /* most allocated first; sites with no living object, too */
 };
-extern const struct answer_shape answer_sites_shape;
 /* Where living objects were allocated: by the innermost line of the program, and type. */
 gcd_status answer_sites(const struct answer_of_sites *of, struct answer **ret,
                         struct gcd_error *err);

@@ -228,13 +228,15 @@ const char *gcd_file_name(const char *path)
     return s;
 }
 
+size_t gcd_module_stem(const char *file)
+{
+    return gcd_text_without(file, gcd_text_ends(file, ".exe") ? ".exe" : ".dll");
+}
+
 const char *gcd_module_name(const char *path, size_t *ret_n)
 {
     const char *s = gcd_file_name(path);
-    size_t n = strlen(s);
-    if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
-        n -= 4;
-    *ret_n = n;
+    *ret_n = gcd_module_stem(s);
     return s;
 }
 

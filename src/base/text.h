@@ -16,6 +16,21 @@ static inline bool gcd_text_begins(const char *s, const char *with)
 {
     return strncmp(s, with, strlen(with)) == 0;
 }
+static inline bool gcd_bytes_end(const char *s, size_t n, const char *with)
+{
+    size_t k = strlen(with);
+    return n >= k && memcmp(s + n - k, with, k) == 0;
+}
+static inline bool gcd_text_ends(const char *s, const char *with)
+{
+    return gcd_bytes_end(s, strlen(s), with);
+}
+/* The length of S without END, which is not all of it. */
+static inline size_t gcd_text_without(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && gcd_bytes_end(s, n, end) ? n - k : n;
+}
 
 /* Appends to the *N bytes of text in TO[CAP], CAP > 0, which ends with a NUL; cuts what has no
  * room. */
@@ -83,7 +98,9 @@ gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, si
 /* PATH without its folder; paths of Windows have backslashes. */
 const char *gcd_file_name(const char *path);
 
-/* The name of a module's file without folder and suffix (.dll, .exe): *RET_N bytes in PATH. */
+/* The length of FILE, the name of a module's file, without its suffix (.dll, .exe). */
+size_t gcd_module_stem(const char *file);
+/* The name of a module's file without folder and suffix: *RET_N bytes in PATH. */
 const char *gcd_module_name(const char *path, size_t *ret_n);
 
 #define GCD_TEXT_SIZE_BYTES 32

@@ -377,12 +377,6 @@ static const char *base_name(const char *s, size_t n, size_t *ret_n)
     return s + start;
 }
 
-static bool ends_with(const char *s, size_t n, const char *suffix)
-{
-    size_t k = strlen(suffix);
-    return n > k && memcmp(s + n - k, suffix, k) == 0;
-}
-
 /*
  * The command line is one string without quotes, except on Windows, so this is a best guess: the
  * base name of the first word without
@@ -401,14 +395,14 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
         size_t word_n = strcspn(p, quoted ? "\"" : " "), n;
         const char *name = base_name(p, word_n, &n);
         if (is_first) {
-            if (ends_with(name, n, ".exe"))
+            if (n > 4 && gcd_bytes_end(name, n, ".exe"))
                 n -= 4;
             first = name;
             first_n = n;
             if (n != 6 || memcmp(name, "dotnet", 6) != 0)
                 break;
             is_first = false;
-        } else if (ends_with(name, n, ".dll")) {
+        } else if (n > 4 && gcd_bytes_end(name, n, ".dll")) {
             first = name;
             first_n = n - 4;
             break;

@@ -61,7 +61,8 @@ static bool is_of_numbers(const struct gcd_image_numbers *n, const struct image_
     return plan->element_fields == 1 && first->form == FORM_NUMBER && first->name[0] == '\0';
 }
 
-bool image_columns_refer(const struct gcd_image_numbers *n, const struct image_plan *plan)
+/* Have the objects or elements of PLAN references? */
+static bool has_references(const struct gcd_image_numbers *n, const struct image_plan *plan)
 {
     for (uint32_t i = 0; i < places_of(plan); i++)
         if (n->places[plan->first + i].form == FORM_REFERENCE)
@@ -119,9 +120,7 @@ gcd_status image_columns_type(struct image_columns *c, uint64_t table, bool of_k
 
 uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct image_plan *plan)
 {
-    return is_of_numbers(n, plan)         ? 0
-           : image_columns_refer(n, plan) ? UINT32_MAX
-                                          : VALUE_PLAIN_ELEMENTS;
+    return is_of_numbers(n, plan) ? 0 : has_references(n, plan) ? UINT32_MAX : VALUE_PLAIN_ELEMENTS;
 }
 
 /* Is P a reference, and the last of its names WORD? */

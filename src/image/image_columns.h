@@ -32,8 +32,6 @@ uint32_t image_columns_most(const struct gcd_image_numbers *n, const struct imag
  * *RET_FIXED: it cannot change. */
 const struct image_place *image_columns_keys(const struct gcd_image_numbers *n,
                                              const struct image_plan *plan, bool *ret_fixed);
-/* Have the objects or elements of PLAN references? */
-bool image_columns_refer(const struct gcd_image_numbers *n, const struct image_plan *plan);
 /* Adds the row of the object at ADDRESS, or those of its elements, of a type with the method table
  * TABLE, if its fields are
  * known.  GCD_E_NOMEM; GCD_E_LIMIT. */

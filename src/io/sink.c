@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/threads/parallel.h"
 #include "base/threads/queue.h"
 #include "io/file.h"
@@ -226,12 +227,11 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     GCD_TRY(sink_new(options->context.alloc, &s, err));
     s->cancel = options->context.cancel;
     s->room_until = options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
-    size_t len = strlen(path);
     gcd_status st = GCD_OK;
     s->temp = gcd_mem_new(&s->alloc, PATH_MAX);
     if (s->temp == NULL)
         st = gcd_fail_nomem(err, "opening the output");
-    if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
+    if (st == GCD_OK && gcd_text_ends(path, ".gz"))
         st = start_gzip(s, GZIP_LEVEL, err);
     if (st == GCD_OK)
         st = gcd_file_open_write(path, options, &s->fd, &s->temporary, err);

@@ -106,13 +106,6 @@ gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *b
     return gcd_file_write_at(p->fd, off, buf, n, err);
 }
 
-gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n,
-                                struct gcd_error *err)
-{
-    GCD_TRY(gcd_staged_write_at(p, off, buf, n, err));
-    return gcd_file_write_behind(p->fd, off, n, err);
-}
-
 gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes, struct gcd_error *err)
 {
     GCD_TRY(is_file(p, err));

@@ -138,8 +138,6 @@ gcd_status layout_read_type(struct layout *l, uint32_t module, const uint8_t *si
 /* TYPE with the arguments of OWNER for its parameters. */
 gcd_status layout_substitute(struct layout *l, uint32_t type, uint32_t owner, uint32_t *ret,
                              struct gcd_error *err);
-gcd_status layout_type_of(struct layout *l, uint32_t def, bool value,
-                          struct layout_arguments arguments, uint32_t *ret, struct gcd_error *err);
 gcd_status layout_list_add(struct layout *l, uint32_t value, struct gcd_error *err);
 /* Puts VALUE on top of layout.operands. */
 gcd_status layout_push(struct layout *l, uint32_t value, struct gcd_error *err);

@@ -109,7 +109,7 @@ gcd_status layout_array(struct layout *l, uint32_t element, uint32_t rank, uint3
                   &element, ret, err);
 }
 
-gcd_status layout_type_of(struct layout *l, uint32_t def, bool value,
+static gcd_status type_of(struct layout *l, uint32_t def, bool value,
                           struct layout_arguments arguments, uint32_t *ret, struct gcd_error *err)
 {
     if (def == LAYOUT_NONE || arguments.count > UINT16_MAX)
@@ -129,7 +129,7 @@ gcd_status layout_named(struct layout *l, const struct layout_name *name, uint32
 {
     uint32_t def;
     GCD_TRY(layout_find_def(l, name->module, name->token, &def, err));
-    return layout_type_of(l, def, name->value, name->arguments, ret, err);
+    return type_of(l, def, name->value, name->arguments, ret, err);
 }
 
 /* ---- types inside types, on an explicit stack ---- */
@@ -163,8 +163,8 @@ static gcd_status close_type(struct building *b, uint32_t *ret, struct gcd_error
     size_t n = l->operand_count - o->first_part;
     gcd_status st;
     if (o->t.kind == LAYOUT_NAMED)
-        st = layout_type_of(l, o->t.number, o->t.value,
-                            (struct layout_arguments){ l->operands + o->first_part, n }, ret, err);
+        st = type_of(l, o->t.number, o->t.value,
+                     (struct layout_arguments){ l->operands + o->first_part, n }, ret, err);
     else if (o->t.kind == LAYOUT_ARRAY)
         st = layout_array(l, l->operands[o->first_part], o->t.number, ret, err);
     else
@@ -264,9 +264,9 @@ static gcd_status begin_type(struct signature *s, uint32_t *ret, bool *ret_whole
         *ret_whole = false;
         return GCD_OK;
     case ELEMENT_STRING:
-        return layout_type_of(l, l->string, false, none, ret, err);
+        return type_of(l, l->string, false, none, ret, err);
     case ELEMENT_OBJECT:
-        return layout_type_of(l, l->object, false, none, ret, err);
+        return type_of(l, l->object, false, none, ret, err);
     case ELEMENT_FNPTR: /* the rest is needed only if something follows it */
         *ret_bad = s->b.depth > 0;
         return layout_plain(l, element, ret, err);
@@ -277,7 +277,7 @@ static gcd_status begin_type(struct signature *s, uint32_t *ret, bool *ret_whole
     case ELEMENT_CLASS:
     case ELEMENT_VALUETYPE:
         GCD_TRY(read_def(s, &t.number, err));
-        return layout_type_of(l, t.number, element == ELEMENT_VALUETYPE, none, ret, err);
+        return type_of(l, t.number, element == ELEMENT_VALUETYPE, none, ret, err);
     case ELEMENT_GENERICINST:
         t.value = gcd_cur_u8(&s->c) == ELEMENT_VALUETYPE;
         GCD_TRY(read_def(s, &t.number, err));

@@ -77,8 +77,3 @@ gcd_status gcd_dump_keep_numbers(struct gcd_dump *d, struct gcd_input *in,
     gcd_image_numbers_free(numbers);
     return st;
 }
-
-void gcd_values_free(struct gcd_values *v)
-{
-    values_free(v);
-}

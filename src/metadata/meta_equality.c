@@ -7,6 +7,7 @@
 
 #include "base/cur.h"
 #include "base/signature.h"
+#include "base/text.h"
 #include "metadata/meta_impl.h"
 
 #define BASES_MAX   32u  /* classes that a class is derived from */
@@ -22,9 +23,7 @@ struct equality {
 
 static bool is_equals(const char *name)
 {
-    static const char word[] = "Equals";
-    size_t n = strlen(name), k = sizeof word - 1;
-    return n >= k && strcmp(name + n - k, word) == 0 && (n == k || name[n - k - 1] == '.');
+    return strcmp(name, "Equals") == 0 || gcd_text_ends(name, ".Equals");
 }
 
 static struct equality equality_of(struct gcd_metadata *m, uint32_t row)

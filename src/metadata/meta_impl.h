@@ -56,10 +56,9 @@ uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
 void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
 bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 
-/* The name of type ROW of TABLE, definitions, references or exported types, and its namespace; each
- * until the next text is read. */
+/* The name of type ROW of TABLE, definitions, references or exported types, until the next text is
+ * read. */
 const char *meta_type_name(struct gcd_metadata *m, enum meta_table table, uint32_t row);
-const char *meta_type_namespace(struct gcd_metadata *m, enum meta_table table, uint32_t row);
 bool meta_is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row,
                   const char *namespace, const char *name);
 

@@ -4,6 +4,7 @@
 
 #include "base/cur.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "metadata/meta_impl.h"
 
 #define COMPILER_SPACE "System.Runtime.CompilerServices"
@@ -51,7 +52,7 @@ static const char *name_of_member(struct gcd_metadata *m, uint32_t type, uint32_
          nested =
              (meta_cell(&m->t, META_TYPE_DEF, type, TYPE_DEF_FLAGS) & NESTED_MASK) >= NESTED_MIN,
          kept = n > 1 && name[0] == '_' && (!lower || nested),
-         event = n > 5 && strcmp(name + n - 5, "Event") == 0;
+         event = n > 5 && gcd_text_ends(name, "Event");
     if ((!kept && !event) || meta_attribute(m, row << 5 | 1, COMPILER_SPACE, GENERATED_NAME) == 0)
         return name;
     if ((n = meta_event_length(m, type)) > 0) /* also C#'s, perhaps "_Closed" */

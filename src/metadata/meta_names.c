@@ -66,7 +66,7 @@ const char *meta_type_name(struct gcd_metadata *m, enum meta_table table, uint32
     return meta_string(&m->t, meta_cell(&m->t, table, row, column));
 }
 
-const char *meta_type_namespace(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+static const char *namespace_of(struct gcd_metadata *m, enum meta_table table, uint32_t row)
 {
     uint32_t column = table == META_TYPE_DEF   ? TYPE_DEF_NAMESPACE
                       : table == META_TYPE_REF ? TYPE_REF_NAMESPACE
@@ -78,7 +78,7 @@ bool meta_is_type(struct gcd_metadata *m, enum meta_table table, uint32_t row,
                   const char *namespace, const char *name)
 {
     return strcmp(meta_type_name(m, table, row), name) == 0 &&
-           strcmp(meta_type_namespace(m, table, row), namespace) == 0;
+           strcmp(namespace_of(m, table, row), namespace) == 0;
 }
 
 static enum meta_table table_of(uint32_t token)
@@ -161,7 +161,7 @@ static void put_link(struct gcd_metadata *m, const struct meta_name *n, uint32_t
     if (i > 0) {
         meta_put(m, ".");
     } else {
-        const char *space = meta_type_namespace(m, table_of(token), token & 0xffffff);
+        const char *space = namespace_of(m, table_of(token), token & 0xffffff);
         meta_put(m, space);
         if (space[0] != '\0')
             meta_put(m, ".");
@@ -226,7 +226,7 @@ static void put_escaped(struct gcd_metadata *m)
 
 void meta_put_reflection_name(struct gcd_metadata *m, enum meta_table table, uint32_t row)
 {
-    if (meta_type_namespace(m, table, row)[0] != '\0') {
+    if (namespace_of(m, table, row)[0] != '\0') {
         put_escaped(m);
         meta_put(m, ".");
     }

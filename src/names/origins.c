@@ -86,7 +86,7 @@ static bool is_in_shared_framework(const char *path)
         if (s == path || (s[-1] != '/' && s[-1] != '\\') || (name[-1] != '/' && name[-1] != '\\'))
             continue;
         n = strcspn(name, "/\\");
-        if (gcd_text_begins(name, vendor) && n > 4 && memcmp(name + n - 4, ".App", 4) == 0)
+        if (gcd_text_begins(name, vendor) && gcd_bytes_end(name, n, ".App"))
             return true;
     }
     return false;

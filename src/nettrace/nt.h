@@ -231,7 +231,6 @@ void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
 /* Has a sequence point given the number of the last event whose gcd_event.thread is THREAD? */
 bool nt_seq_closed(const struct nt_seq *s, uint64_t thread);
-void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);
 /* The body of a sequence point block, format 4 or 6. */
 gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);

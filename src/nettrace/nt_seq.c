@@ -179,7 +179,7 @@ bool nt_seq_closed(const struct nt_seq *s, uint64_t thread)
     return any;
 }
 
-void nt_seq_forget(struct nt_seq *s)
+static void forget_all(struct nt_seq *s)
 {
     gcd_idmap_clear(&s->by_id); /* the entries stay: they hold the counts */
     s->last_index = GCD_IDMAP_NONE;
@@ -224,7 +224,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
     gcd_idmap_clear(&nt->label_version);
     nt->label_overflow = false;
     if (flags & 1) {
-        nt_seq_forget(&nt->seq);
+        forget_all(&nt->seq);
         gcd_idmap_clear(&nt->thread_by_index);
         nt->thread_name_count = 0;
     }

@@ -38,7 +38,9 @@ static void sum_up(struct stream *s, const uint8_t *p)
     s->summed = p;
 }
 
-bool stream_more(struct stream *s)
+/* Gets another slice.  False at the end of the file and after a failure; the end is not a failure.
+ */
+static bool next_slice(struct stream *s)
 {
     size_t n;
     if (s->st != GCD_OK)
@@ -98,7 +100,7 @@ uint64_t stream_uleb_slow(struct stream *s)
         v = 0;
     }
     for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (s->p == s->end && !stream_more(s)) {
+        if (s->p == s->end && !next_slice(s)) {
             fail_at_end(s);
             return 0;
         }
@@ -115,7 +117,7 @@ uint64_t stream_uleb_slow(struct stream *s)
 
 size_t stream_part(struct stream *s, uint64_t n, const uint8_t **ret)
 {
-    if (s->p == s->end && !stream_more(s)) {
+    if (s->p == s->end && !next_slice(s)) {
         fail_at_end(s);
         return 0;
     }
@@ -146,6 +148,6 @@ size_t stream_tail(struct stream *s, uint8_t *tail, size_t n)
         memcpy(tail + (have - drop), s->end - more, more);
         have += more - drop;
         s->p = s->summed = s->end;
-    } while (stream_more(s));
+    } while (next_slice(s));
     return have;
 }

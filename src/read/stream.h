@@ -38,9 +38,6 @@ static inline uint64_t stream_off(const struct stream *s)
     return s->end_off - (uint64_t)(s->end - s->p);
 }
 
-/* Gets another slice.  False at the end of the file and after a failure; the end is not a failure.
- */
-bool stream_more(struct stream *s);
 /* The data is invalid: stores GCD_E_FORMAT with OFF and the message. */
 void stream_fail(struct stream *s, uint64_t off, const char *fmt, ...) GCD_PRINTF(3, 4);
 

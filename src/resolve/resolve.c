@@ -74,7 +74,8 @@ static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve
     return GCD_OK;
 }
 
-void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *o)
+/* O is the file of MODULE. */
+static void accept_file(struct resolve *r, uint32_t module, const struct resolve_file *o)
 {
     const struct gcd_module_identity *id = gcd_metadata_identity(o->m);
     load_identify(&r->d->modules[module], GCD_MODULE_READ, id->mvid.bytes,
@@ -154,7 +155,7 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
         if (st == GCD_OK)
             st = judge(r, module, ret, &refused, &own);
         if (st == GCD_OK && refused == NULL) {
-            resolve_accept(r, module, ret);
+            accept_file(r, module, ret);
             r->modules[module].candidate = n;
             return GCD_OK;
         }
@@ -214,7 +215,7 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
             st = resolve_open_again(r, module, &o, &own);
         if (st != GCD_OK)
             return note_failure(r, module, st, &own, err);
-        resolve_accept(r, module, &o);
+        accept_file(r, module, &o);
     } else {
         GCD_TRY(find_file(r, module, &o, err));
         if (o.m == NULL)

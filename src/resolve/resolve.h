@@ -85,8 +85,6 @@ gcd_status resolve_open_again(struct resolve *r, uint32_t module, struct resolve
                               struct gcd_error *err);
 /* Closes F, the file of MODULE, or keeps it open for resolve_open_again. */
 void resolve_put_back(struct resolve *r, uint32_t module, struct resolve_file *f);
-/* F is the file of MODULE. */
-void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *f);
 /* Makes room for one more module, with empty lists. */
 gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err);
 

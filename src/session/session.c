@@ -128,11 +128,6 @@ gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_image_numbers *
     return s->values.show != GCD_SHOW_EQUAL ? session_numbers(s, ret, err) : GCD_OK;
 }
 
-const struct gcd_sites *gcd_session_sites(const struct gcd_session *s)
-{
-    return s->sites;
-}
-
 /* ---- results ---- */
 
 static gcd_status need(struct gcd_session *s, unsigned parts, const struct gcd_context *call,

@@ -361,9 +361,3 @@ const struct gcd_values_facts *gcd_values_facts(const struct gcd_values *v)
 {
     return &v->facts;
 }
-
-uint64_t gcd_values_bytes(const struct gcd_values *v)
-{
-    return sizeof *v + v->text_chunks * VALUES_TEXT_CHUNK * sizeof **v->texts +
-           v->table_size * sizeof *v->table + v->object_cap * sizeof *v->objects + v->rows->bytes;
-}

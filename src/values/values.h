@@ -129,7 +129,6 @@ struct values_part {
 /* In BUFFER[VALUES_PART_BYTES]. */
 void values_part_begin(struct values_part *p, uint8_t *buffer);
 /* False: it does not fit, and nothing was added. */
-bool values_part_known(struct values_part *p, uint64_t address, uint32_t text);
 bool values_part_content(struct values_part *p, uint64_t address, const struct values_content *c);
 /* Fills in the head of part NUMBER; returns the size of the payload. */
 size_t values_part_end(struct values_part *p, uint32_t number);

@@ -29,7 +29,8 @@ static void begin_record(struct values_part *p, uint64_t address, uint64_t text)
     p->records++;
 }
 
-bool values_part_known(struct values_part *p, uint64_t address, uint32_t text)
+/* False: it does not fit, and nothing was added. */
+static bool put_known(struct values_part *p, uint64_t address, uint32_t text)
 {
     if (!has_room(p, 0))
         return false;
@@ -140,7 +141,7 @@ gcd_status values_writing_next(struct values_writing *w, uint8_t *buffer, size_t
         struct values_content c;
         if (*number == 0)
             c = content_of(w, o->text);
-        if (*number != 0 ? !values_part_known(&p, o->address, *number - 1)
+        if (*number != 0 ? !put_known(&p, o->address, *number - 1)
                          : !values_part_content(&p, o->address, &c))
             break;
         if (*number == 0)

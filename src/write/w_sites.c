@@ -294,12 +294,9 @@ enum gcd_sites_format gcd_sites_format_of(const char *path)
     } suffixes[] = { { ".pb", GCD_SITES_PPROF },
                      { ".folded", GCD_SITES_COLLAPSED },
                      { ".speedscope.json", GCD_SITES_SPEEDSCOPE } };
-    size_t n = strlen(path);
-    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
-        n -= 3;
+    size_t n = gcd_text_without(path, ".gz");
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i].suffix);
-        if (n > k && memcmp(path + n - k, suffixes[i].suffix, k) == 0)
+        if (gcd_bytes_end(path, n, suffixes[i].suffix))
             return suffixes[i].format;
     }
     return GCD_SITES_NO_FORMAT;

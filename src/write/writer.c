@@ -13,6 +13,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 static const struct gcd_format *const formats[] = {
     &gcd_w_gclog,  &gcd_w_gcdump, &gcd_w_v8,   &gcd_w_dart,
@@ -35,17 +36,10 @@ const struct gcd_format *gcd_format_by_name(const char *name)
     return NULL;
 }
 
-/* Do the N bytes at PATH end with SUFFIX (NULL = none)? */
-static bool ends_with(const char *path, size_t n, const char *suffix)
-{
-    size_t k = suffix != NULL ? strlen(suffix) : 0;
-    return k > 0 && n >= k && memcmp(path + n - k, suffix, k) == 0;
-}
-
 const struct gcd_format *gcd_format_by_path(const char *path)
 {
     size_t all = strlen(path);
-    bool gzip = ends_with(path, all, ".gz");
+    bool gzip = gcd_bytes_end(path, all, ".gz");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const struct gcd_format *f = formats[i];
         size_t n = all;
@@ -53,7 +47,8 @@ const struct gcd_format *gcd_format_by_path(const char *path)
             n--;
         if (gzip && gcd_format_kind(f) != GCD_FORMAT_STAGED)
             n -= 3;
-        if (ends_with(path, n, f->suffix) || ends_with(path, n, f->suffix2))
+        if (gcd_bytes_end(path, n, f->suffix) ||
+            (f->suffix2 != NULL && gcd_bytes_end(path, n, f->suffix2)))
             return f;
     }
     return NULL;
@@ -233,15 +228,8 @@ uint32_t write_text_of(const struct gcd_write_options *options, const struct gcd
 
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)
 {
-    const char *file = module_path;
-    for (const char *p = module_path; *p != '\0'; p++)
-        if (*p == '/' || *p == '\\')
-            file = p + 1;
-    size_t n = strlen(file);
-    *ret_n = n;
-    *ret_stem = n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0)
-                    ? n - 4
-                    : n;
+    const char *file = gcd_module_name(module_path, ret_stem);
+    *ret_n = strlen(file);
     return file;
 }
 

@@ -22,43 +22,42 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
 
-/* The kinds, with their names for programs and for people. */
-#define GCD_COLLECTION_LIST_OF_KINDS(X)                                                      \
-    X(GCD_COLLECTION_NONE, "none", "no collection")                                          \
-    X(GCD_COLLECTION_ARRAY, "array", "array")                                                \
-    X(GCD_COLLECTION_LIST, "list", "List")                                                   \
-    X(GCD_COLLECTION_DICTIONARY, "dictionary", "Dictionary")                                 \
-    X(GCD_COLLECTION_SET, "set", "HashSet")                                                  \
-    X(GCD_COLLECTION_QUEUE, "queue", "Queue")                                                \
-    X(GCD_COLLECTION_STACK, "stack", "Stack")                                                \
-    X(GCD_COLLECTION_PRIORITY_QUEUE, "priority_queue", "PriorityQueue")                      \
-    X(GCD_COLLECTION_LINKED_LIST, "linked_list", "LinkedList")                               \
-    X(GCD_COLLECTION_SORTED_DICTIONARY, "sorted_dictionary", "SortedDictionary")             \
-    X(GCD_COLLECTION_SORTED_SET, "sorted_set", "SortedSet")                                  \
-    X(GCD_COLLECTION_SORTED_LIST, "sorted_list", "SortedList")                               \
-    X(GCD_COLLECTION_CONCURRENT_DICTIONARY, "concurrent_dictionary", "ConcurrentDictionary") \
-    X(GCD_COLLECTION_CONCURRENT_QUEUE, "concurrent_queue", "ConcurrentQueue")                \
-    X(GCD_COLLECTION_CONCURRENT_STACK, "concurrent_stack", "ConcurrentStack")                \
-    X(GCD_COLLECTION_CONCURRENT_BAG, "concurrent_bag", "ConcurrentBag")                      \
-    X(GCD_COLLECTION_BLOCKING, "blocking_collection", "BlockingCollection")                  \
-    X(GCD_COLLECTION_CHANNEL, "channel", "Channel")                                          \
-    X(GCD_COLLECTION_IMMUTABLE, "immutable", "immutable collection")                         \
-    X(GCD_COLLECTION_FROZEN, "frozen", "frozen collection")                                  \
-    X(GCD_COLLECTION_WRAPPER, "wrapper", "wrapped collection")                               \
-    X(GCD_COLLECTION_CACHE, "cache", "MemoryCache")                                          \
-    X(GCD_COLLECTION_WEAK_TABLE, "weak_table", "ConditionalWeakTable")                       \
-    X(GCD_COLLECTION_TEXT, "text", "StringBuilder")                                          \
-    X(GCD_COLLECTION_HANDLERS, "handlers", "delegate with several handlers")
+/* The kinds, with their names for programs. */
+#define GCD_COLLECTION_LIST_OF_KINDS(X)                              \
+    X(GCD_COLLECTION_NONE, "none")                                   \
+    X(GCD_COLLECTION_ARRAY, "array")                                 \
+    X(GCD_COLLECTION_LIST, "list")                                   \
+    X(GCD_COLLECTION_DICTIONARY, "dictionary")                       \
+    X(GCD_COLLECTION_SET, "set")                                     \
+    X(GCD_COLLECTION_QUEUE, "queue")                                 \
+    X(GCD_COLLECTION_STACK, "stack")                                 \
+    X(GCD_COLLECTION_PRIORITY_QUEUE, "priority_queue")               \
+    X(GCD_COLLECTION_LINKED_LIST, "linked_list")                     \
+    X(GCD_COLLECTION_SORTED_DICTIONARY, "sorted_dictionary")         \
+    X(GCD_COLLECTION_SORTED_SET, "sorted_set")                       \
+    X(GCD_COLLECTION_SORTED_LIST, "sorted_list")                     \
+    X(GCD_COLLECTION_CONCURRENT_DICTIONARY, "concurrent_dictionary") \
+    X(GCD_COLLECTION_CONCURRENT_QUEUE, "concurrent_queue")           \
+    X(GCD_COLLECTION_CONCURRENT_STACK, "concurrent_stack")           \
+    X(GCD_COLLECTION_CONCURRENT_BAG, "concurrent_bag")               \
+    X(GCD_COLLECTION_BLOCKING, "blocking_collection")                \
+    X(GCD_COLLECTION_CHANNEL, "channel")                             \
+    X(GCD_COLLECTION_IMMUTABLE, "immutable")                         \
+    X(GCD_COLLECTION_FROZEN, "frozen")                               \
+    X(GCD_COLLECTION_WRAPPER, "wrapper")                             \
+    X(GCD_COLLECTION_CACHE, "cache")                                 \
+    X(GCD_COLLECTION_WEAK_TABLE, "weak_table")                       \
+    X(GCD_COLLECTION_TEXT, "text")                                   \
+    X(GCD_COLLECTION_HANDLERS, "handlers")
 
 enum gcd_collection_kind {
-#define GCD_COLLECTION_ENUM(kind, name, title) kind,
+#define GCD_COLLECTION_ENUM(kind, name) kind,
     GCD_COLLECTION_LIST_OF_KINDS(GCD_COLLECTION_ENUM)
 #undef GCD_COLLECTION_ENUM
         GCD_COLLECTION_KINDS
 };
-/* For programs ("concurrent_dictionary") and for people ("ConcurrentDictionary"); static. */
+/* For programs ("concurrent_dictionary"); static. */
 const char *gcd_collection_kind_name(enum gcd_collection_kind kind);
-const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
 
 struct gcd_collections;
 

@@ -75,12 +75,6 @@ GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_
                                              size_t n, size_t *ret_n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf,
                                               size_t n, struct gcd_error *err);
-/*
- * As gcd_staged_write_at, for large consecutive parts: also starts writing earlier parts to disk
- * and drops them from the page cache, so that the commit does not have to wait for the whole file.
- */
-GCD_MUST_CHECK gcd_status gcd_staged_append_at(struct gcd_staged *p, uint64_t off, const void *buf,
-                                               size_t n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes,
                                             struct gcd_error *err);
 

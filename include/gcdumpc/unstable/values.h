@@ -54,7 +54,6 @@ const struct gcd_values *gcd_dump_values(const struct gcd_dump *d);
  */
 GCD_MUST_CHECK gcd_status gcd_dump_set_values(struct gcd_dump *d, struct gcd_values *v,
                                               struct gcd_error *err);
-void gcd_values_free(struct gcd_values *v);
 
 /* The objects with values, by address. */
 struct gcd_value {
@@ -79,8 +78,6 @@ uint32_t gcd_values_text_count(const struct gcd_values *v);
 struct gcd_text gcd_values_text(const struct gcd_values *v, uint32_t text);
 
 const struct gcd_values_facts *gcd_values_facts(const struct gcd_values *v);
-/* The memory that V takes, without the characters of the texts. */
-uint64_t gcd_values_bytes(const struct gcd_values *v);
 
 /* ---- what may be seen ---- */
 

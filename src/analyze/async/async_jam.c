@@ -194,8 +194,7 @@ static void find_passages(struct gates *w)
     const struct gcd_summary *summary = gcd_graph_summary(w->g);
     for (uint32_t i = 0; i < summary->type_count; i++) {
         const char *name = summary->types[i].name;
-        size_t n = strlen(name);
-        if (n > 2 && strcmp(name + n - 2, "[]") == 0)
+        if (gcd_text_ends(name, "[]"))
             w->passages[i] = PASSAGE;
         else if (gcd_origins_get(w->of->origins, i) == GCD_ORIGIN_OWN)
             w->passages[i] = is_made(name) ? CLOSED : OWN;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Longer names are cut; no one reads them. */
 #define NAME_BYTES 2000u
@@ -137,12 +138,6 @@ static const struct known *find_known(const char *head)
     return NULL;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), k = strlen(end);
-    return n >= k && strcmp(name + n - k, end) == 0;
-}
-
 /* Classifies NAME by its form; TYPE_ANY: none. */
 static enum async_type type_by_form(const char *name)
 {
@@ -153,12 +148,12 @@ static enum async_type type_by_form(const char *name)
     if (strncmp(name, "System.Collections.Generic.List<" TASKS "Task",
                 strlen("System.Collections.Generic.List<" TASKS "Task")) == 0)
         return TYPE_TASK_LIST;
-    if (strncmp(name, TASKS "Task", strlen(TASKS "Task")) == 0 && ends_with(name, "[]"))
+    if (strncmp(name, TASKS "Task", strlen(TASKS "Task")) == 0 && gcd_text_ends(name, "[]"))
         return TYPE_TASK_ARRAY;
     if (strstr(name, "ConcurrentQueueSegment<System.Object>.Slot[]") != NULL ||
         strcmp(name, "Slot<System.Object>[]") == 0)
         return TYPE_QUEUE;
-    return ends_with(name, "TaskScheduler") ? TYPE_SCHEDULER : TYPE_ANY;
+    return gcd_text_ends(name, "TaskScheduler") ? TYPE_SCHEDULER : TYPE_ANY;
 }
 
 /* ---- labels ---- */

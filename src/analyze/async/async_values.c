@@ -115,8 +115,7 @@ static uint32_t type_at(const struct gcd_async_values *v, uint64_t address)
 static bool is_compilers(const struct gcd_async_values *v, uint32_t type)
 {
     const char *name = gcd_graph_summary(v->g)->types[type].name;
-    size_t n = strlen(name);
-    return n >= 3 && strcmp(name + n - 3, "<>c") == 0;
+    return gcd_text_ends(name, "<>c");
 }
 
 /* The type of the object whose method the timer at ADDRESS calls; of what it gives to a method

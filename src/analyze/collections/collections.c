@@ -8,22 +8,15 @@
 #include "base/signature.h"
 #include "base/text.h"
 
-static const struct {
-    const char *name, *title;
-} kinds[GCD_COLLECTION_KINDS] = {
-#define COLLECTION_TEXT(kind, name, title) [kind] = { name, title },
+static const char *const kinds[GCD_COLLECTION_KINDS] = {
+#define COLLECTION_TEXT(kind, name) [kind] = name,
     GCD_COLLECTION_LIST_OF_KINDS(COLLECTION_TEXT)
 #undef COLLECTION_TEXT
 };
 
 const char *gcd_collection_kind_name(enum gcd_collection_kind kind)
 {
-    return kinds[kind].name;
-}
-
-const char *gcd_collection_kind_title(enum gcd_collection_kind kind)
-{
-    return kinds[kind].title;
+    return kinds[kind];
 }
 
 gcd_status collections_nomem(struct gcd_error *err)

@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_error *err)
+/* Reports progress.  GCD_E_CANCELED. */
+static gcd_status check(const struct domtree *t, uint64_t steps, struct gcd_error *err)
 {
     return gcd_context_step(t->context, steps, t->steps_total, err);
 }
@@ -58,7 +59,7 @@ static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *e
             edges = &x->edges[inner_block(x, i)];
             fetch_edges(x, i);
             if (v % DOMTREE_CHECK == 0)
-                GCD_TRY(domtree_check(t, v, err));
+                GCD_TRY(check(t, v, err));
             continue;
         }
         *edge = to->number;
@@ -127,7 +128,7 @@ gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn wor
                         uint64_t steps, struct gcd_error *err)
 {
     gcd_parallel(t->context->threads, parts_count(count), work, ctx);
-    return domtree_check(t, steps, err);
+    return check(t, steps, err);
 }
 
 /* ---- edges into a node ---- */
@@ -321,7 +322,7 @@ static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
     uint64_t end = t->list_edges; /* end of V's list; lists are contiguous */
     for (uint32_t v = t->reached; v > 0; v--) {
         if (v % DOMTREE_CHECK == 0)
-            GCD_TRY(domtree_check(t, 2 * (uint64_t)t->node_count + (t->reached - v), err));
+            GCD_TRY(check(t, 2 * (uint64_t)t->node_count + (t->reached - v), err));
         uint32_t semi = t->entries[v].list.semi;
         /* the end of the list before it */
         uint64_t start = t->block[(v - 1) >> INNER_BLOCK_SHIFT] + t->entries[v - 1].list.end;

@@ -28,7 +28,7 @@
 #include "analyze/dominators/inner_nodes.h"
 #include "analyze/dominators/parts.h"
 
-/* Nodes between two calls of domtree_check. */
+/* Nodes between two reports of progress. */
 #define DOMTREE_CHECK UINT32_C(65536)
 /* Prefetch distance in edges, list entries or nodes. */
 #define DOMTREE_AHEAD 16u
@@ -93,13 +93,9 @@ void domtree_done(struct domtree *t);
 /* Frees the tree (entries). */
 void domtree_drop_entries(struct domtree *t);
 
-/* Reports progress.  GCD_E_CANCELED. */
-GCD_MUST_CHECK gcd_status domtree_check(const struct domtree *t, uint64_t steps,
-                                        struct gcd_error *err);
-
 /*
- * Runs WORK for each part of COUNT nodes on the threads that the options allow, then calls
- * domtree_check.  WORK must begin with domtree_part, which returns the nodes of the part, or false
+ * Runs WORK for each part of COUNT nodes on the threads that the options allow, then reports
+ * progress.  WORK must begin with domtree_part, which returns the nodes of the part, or false
  * if the job was canceled.
  */
 GCD_MUST_CHECK gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work,

@@ -90,39 +90,6 @@ static struct merged_recent_label *recent(struct merged_recent *in, const struct
     return r;
 }
 
-/*
- * For most pairs of types only one field can refer from the one to the other, so the objects need
- * not be looked at.  The first pair of objects must say the same, or layout and objects do not fit.
- */
-static gcd_status label_by_types(struct merged_maker *m, const struct merged_child *of,
-                                 uint32_t *ret, struct gcd_error *err)
-{
-    struct merged_recent_label *r =
-        recent(&m->recent_pairs, &m->pair_label, merged_id(of->parent_type, of->type));
-    *ret = r->label;
-    if (*ret != GCD_IDMAP_NONE)
-        return GCD_OK;
-    uint32_t slot = gcd_fields_of_types(m->t->fields, of->parent_type, of->type).slot;
-    *ret = m->o->fields_by_types ? of->type : MERGED_BY_OBJECT;
-    if (slot != GCD_SLOT_NONE && slot_to(m, of->parent, of->node) == slot)
-        GCD_TRY(merged_field_label(m, of->type, slot, ret, err));
-    r->label = *ret;
-    return gcd_idmap_put(&m->pair_label, merged_id(of->parent_type, of->type), *ret)
-               ? GCD_OK
-               : merged_nomem(err);
-}
-
-gcd_status merged_told_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
-                             struct gcd_error *err)
-{
-    GCD_TRY(label_by_types(m, of, ret, err));
-    if (*ret == MERGED_BY_OBJECT)
-        return merged_field_label(m, of->type, slot_to(m, of->parent, of->node), ret, err);
-    if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED && !refers_to(m, of->parent, of->node))
-        *ret = of->type;
-    return GCD_OK;
-}
-
 static gcd_status new_field_label(struct merged_maker *m, uint32_t type, uint32_t slot,
                                   uint32_t *ret, struct gcd_error *err)
 {
@@ -138,7 +105,8 @@ static gcd_status new_field_label(struct merged_maker *m, uint32_t type, uint32_
     return GCD_OK;
 }
 
-gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
+/* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
+static gcd_status field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
                               struct gcd_error *err)
 {
     *ret = type;
@@ -149,6 +117,39 @@ gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t sl
     if (r->label == GCD_IDMAP_NONE)
         GCD_TRY(new_field_label(m, type, slot, &r->label, err));
     *ret = r->label;
+    return GCD_OK;
+}
+
+/*
+ * For most pairs of types only one field can refer from the one to the other, so the objects need
+ * not be looked at.  The first pair of objects must say the same, or layout and objects do not fit.
+ */
+static gcd_status label_by_types(struct merged_maker *m, const struct merged_child *of,
+                                 uint32_t *ret, struct gcd_error *err)
+{
+    struct merged_recent_label *r =
+        recent(&m->recent_pairs, &m->pair_label, merged_id(of->parent_type, of->type));
+    *ret = r->label;
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    uint32_t slot = gcd_fields_of_types(m->t->fields, of->parent_type, of->type).slot;
+    *ret = m->o->fields_by_types ? of->type : MERGED_BY_OBJECT;
+    if (slot != GCD_SLOT_NONE && slot_to(m, of->parent, of->node) == slot)
+        GCD_TRY(field_label(m, of->type, slot, ret, err));
+    r->label = *ret;
+    return gcd_idmap_put(&m->pair_label, merged_id(of->parent_type, of->type), *ret)
+               ? GCD_OK
+               : merged_nomem(err);
+}
+
+gcd_status merged_told_label(struct merged_maker *m, const struct merged_child *of, uint32_t *ret,
+                             struct gcd_error *err)
+{
+    GCD_TRY(label_by_types(m, of, ret, err));
+    if (*ret == MERGED_BY_OBJECT)
+        return field_label(m, of->type, slot_to(m, of->parent, of->node), ret, err);
+    if (m->tells[of->parent_type] == MERGED_TELLS_CHECKED && !refers_to(m, of->parent, of->node))
+        *ret = of->type;
     return GCD_OK;
 }
 
@@ -239,7 +240,7 @@ static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *e
         const struct merged_step *s = &from->items[x];
         uint32_t label = s->label;
         if (merged_is_type(m->t, label)) { /* the field belongs to the step above it, the holder */
-            GCD_TRY(merged_field_label(m, merged_type(m->t, label), slot, &label, err));
+            GCD_TRY(field_label(m, merged_type(m->t, label), slot, &label, err));
             label |= s->label & MERGED_DEPENDENT;
             slot = merged_slot(m->t, s->label);
         }

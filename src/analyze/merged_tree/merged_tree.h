@@ -228,9 +228,6 @@ static inline gcd_status merged_object_label(struct merged_maker *m, const struc
     return GCD_OK;
 }
 
-/* The label of TYPE with field SLOT, GCD_SLOT_NONE = without. */
-gcd_status merged_field_label(struct merged_maker *m, uint32_t type, uint32_t slot, uint32_t *ret,
-                              struct gcd_error *err);
 void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a);
 void merged_steps_done(struct merged_steps *s);
 /* The child of PARENT with LABEL, created if needed. */

@@ -208,12 +208,6 @@ static bool has_no_keys(enum gcd_collection_kind kind)
            kind == GCD_COLLECTION_CHANNEL || kind == GCD_COLLECTION_BLOCKING;
 }
 
-static bool ends_in(const char *name, size_t n, const char *word)
-{
-    size_t k = strlen(word);
-    return n >= k && memcmp(name + n - k, word, k) == 0;
-}
-
 /* Is it the name of a variable for what a pool has to hand out: "_pool", "s_freeBuffers",
  * "IdleSessions"? */
 static bool is_pool_variable(const char *name)
@@ -230,7 +224,7 @@ static bool is_pool_variable(const char *name)
             return true;
     }
     n = strlen(name);
-    return ends_in(name, n, "Pool") || ends_in(name, n, "FreeList");
+    return gcd_bytes_end(name, n, "Pool") || gcd_bytes_end(name, n, "FreeList");
 }
 
 /* Is it what a pool that the program wrote itself has to hand out?  The names say so: "Pool<T>",
@@ -250,7 +244,7 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
         return is_pool_variable(dot != NULL ? dot + 1 : label);
     }
     const char *name = gcd_graph_summary(s->w->g)->types[owner].name;
-    return ends_in(name, strcspn(name, "`["), "Pool") ||
+    return gcd_bytes_end(name, strcspn(name, "`["), "Pool") ||
            is_pool_variable(suspects_owner_field(s, &x->pub));
 }
 
@@ -406,7 +400,7 @@ static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64
         const char *name = gcd_graph_summary(w->g)->types[type].name;
         for (size_t k = 0; k < sizeof words / sizeof *words && field == NULL && w->is_own[type];
              k++)
-            if (ends_in(name, strcspn(name, "`["), words[k]))
+            if (gcd_bytes_end(name, strcspn(name, "`["), words[k]))
                 field =
                     w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, edges[i]), count, ret);
     }

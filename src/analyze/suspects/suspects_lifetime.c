@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
 #define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
@@ -108,10 +109,7 @@ bool suspects_is_plumbing(const char *name)
 
 static bool is_call_site(const char *name)
 {
-    static const char end[] = "CallSite";
-    size_t n = strlen(name);
-    return gcd_text_begins(name, INJECTION "ServiceLookup.") && n >= sizeof end - 1 &&
-           strcmp(name + n - (sizeof end - 1), end) == 0;
+    return gcd_text_begins(name, INJECTION "ServiceLookup.") && gcd_text_ends(name, "CallSite");
 }
 
 /* A call site keeps the only object of its service, once that is made.  A shortest path often goes

@@ -98,9 +98,8 @@ void suspects_put_type(struct suspect_words *s, uint32_t type)
 bool suspects_is_table(const struct suspect_words *s, uint32_t type)
 {
     const char *name = name_of(s, type);
-    size_t n = strlen(name), end = sizeof TABLE_END - 1;
-    return gcd_text_begins(name, "System.Collections.Generic.Dictionary<") && n > end &&
-           strcmp(name + n - end, TABLE_END) == 0;
+    return gcd_text_begins(name, "System.Collections.Generic.Dictionary<") &&
+           gcd_text_ends(name, TABLE_END);
 }
 
 /* The type of a collection; the table of a dictionary stands for that. */

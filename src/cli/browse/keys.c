@@ -126,7 +126,8 @@ void ui_free(struct ui *ui)
         browse_free(ui->mains[i]);
 }
 
-void ui_push(struct ui *ui, struct browse_view *v)
+/* Shows V on top. */
+static void push(struct ui *ui, struct browse_view *v)
 {
     v->below = ui->view;
     ui->view = v;
@@ -167,14 +168,14 @@ static struct browse_view *open_view(struct ui *ui, const struct browse_subject 
     return o.view;
 }
 
-bool ui_open(struct ui *ui, enum browse_kind kind, uint32_t subject)
+/* Opens a view on top of the current one.  Fails after a message. */
+static void open_above(struct ui *ui, enum browse_kind kind, uint32_t subject)
 {
     struct browse_view *v = open_view(
         ui,
         &(struct browse_subject){ .kind = kind, .number = subject, .full = ui->args->view.full });
     if (v != NULL)
-        ui_push(ui, v);
-    return v != NULL;
+        push(ui, v);
 }
 
 bool ui_open_main(struct ui *ui, enum browse_kind kind)
@@ -215,19 +216,19 @@ static void open_line(struct ui *ui)
     browse_line_at(ui->view, ui->view->cursor, &line);
     switch (line.goal) {
     case GOAL_OBJECT:
-        (void)ui_open(ui, BROWSE_OBJECT, line.to);
+        open_above(ui, BROWSE_OBJECT, line.to);
         break;
     case GOAL_TYPE:
-        (void)ui_open(ui, BROWSE_TYPE, line.to);
+        open_above(ui, BROWSE_TYPE, line.to);
         break;
     case GOAL_SUSPECT:
-        (void)ui_open(ui, BROWSE_SUSPECT, line.to);
+        open_above(ui, BROWSE_SUSPECT, line.to);
         break;
     case GOAL_STACK:
-        (void)ui_open(ui, BROWSE_STACK, line.to);
+        open_above(ui, BROWSE_STACK, line.to);
         break;
     case GOAL_TREE:
-        (void)ui_open(ui, has_children(ui, line.to) ? BROWSE_TREE : BROWSE_OBJECT, line.to);
+        open_above(ui, has_children(ui, line.to) ? BROWSE_TREE : BROWSE_OBJECT, line.to);
         break;
     default:
         ui_say(ui, "there is nothing to open on this line");
@@ -250,7 +251,7 @@ static void open_object(struct ui *ui, enum browse_kind kind)
 {
     uint32_t node;
     if (object_here(ui, &node))
-        (void)ui_open(ui, kind, node);
+        open_above(ui, kind, node);
     else
         ui_say(ui, "there is no object on this line");
 }
@@ -261,9 +262,9 @@ static void open_type(struct ui *ui)
     uint32_t node;
     browse_line_at(ui->view, ui->view->cursor, &line);
     if (line.goal == GOAL_TYPE)
-        (void)ui_open(ui, BROWSE_TYPE, line.to);
+        open_above(ui, BROWSE_TYPE, line.to);
     else if (object_here(ui, &node))
-        (void)ui_open(ui, BROWSE_TYPE, gcd_graph_node_type(ui->model.graph, node));
+        open_above(ui, BROWSE_TYPE, gcd_graph_node_type(ui->model.graph, node));
     else
         ui_say(ui, "there is no type on this line");
 }
@@ -288,7 +289,7 @@ static void ask_object(struct ui *ui)
     else if (number < gcd_graph_node_count(g))
         node = (uint32_t)number;
     if (node != GCD_NODE_NONE)
-        (void)ui_open(ui, BROWSE_OBJECT, node);
+        open_above(ui, BROWSE_OBJECT, node);
     else if (ui->message[0] == '\0')
         ui_say(ui, "there is no object %s", typed);
 }
@@ -298,7 +299,7 @@ static void help(struct ui *ui)
     struct browse_view *v =
         ui->view->kind == BROWSE_HELP ? NULL : browse_text_view(&ui->model, "Help", help_text);
     if (v != NULL)
-        ui_push(ui, v);
+        push(ui, v);
 }
 
 /* The line at the cursor and where it is, wrapped: a name can be longer than any window. */
@@ -319,7 +320,7 @@ static void show_whole(struct ui *ui)
     struct browse_view *v =
         text != NULL ? browse_text_view(&ui->model, "The whole line", text) : NULL;
     if (v != NULL)
-        ui_push(ui, v);
+        push(ui, v);
     else
         ui_say(ui, "not enough memory");
     free(title);
@@ -471,7 +472,7 @@ static void ask_sql(struct ui *ui)
     struct browse_view *v =
         open_view(ui, &(struct browse_subject){ .kind = BROWSE_ROWS, .text = typed });
     if (v != NULL)
-        ui_push(ui, v);
+        push(ui, v);
 }
 
 /* ---- keys ---- */
@@ -583,7 +584,7 @@ void ui_press(struct ui *ui, uint32_t key)
         ask_object(ui);
         break;
     case 'i':
-        (void)ui_open(ui, BROWSE_DUMP, 0);
+        open_above(ui, BROWSE_DUMP, 0);
         break;
     case '?':
         help(ui);

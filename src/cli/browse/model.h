@@ -178,10 +178,7 @@ void browse_learn(struct browse_model *m, enum browse_kind opened);
  * lines of WIDTH columns show, else on the first of all: a long text is read from its beginning. */
 void browse_begin(struct browse_view *v, size_t width, uint64_t height);
 
-/* Makes an empty view for the helpers of browse_open, and one of plain TEXT (help, messages), which
- * is copied.  NULL: out of memory. */
-struct browse_view *browse_view_new(const struct browse_model *m,
-                                    const struct browse_subject *subject);
+/* A view of plain TEXT (help, messages), which is copied.  NULL: out of memory. */
 struct browse_view *browse_text_view(const struct browse_model *m, const char *title,
                                      const char *text);
 

@@ -8,7 +8,8 @@
 #include "render/render.h"
 #include "term/term.h"
 
-bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret)
+/* The retained size of NODE; false when dominators are not computed yet. */
+static bool get_retained(const struct browse_model *m, uint32_t node, uint64_t *ret)
 {
     *ret = m->dominators != NULL ? gcd_dominators_retained(m->dominators, node) : 0;
     return m->dominators != NULL;
@@ -20,7 +21,7 @@ void browse_put_node(const struct browse_view *v, uint32_t node, struct browse_l
     char text[CLI_NUMBER_BYTES];
     browse_put_type(ret, m, gcd_graph_node_type(m->graph, node));
     (void)snprintf(ret->tail, sizeof ret->tail, "  %s", answer_object_text(m->graph, node, text));
-    ret->has[0] = browse_retained(m, node, &ret->numbers[0]);
+    ret->has[0] = get_retained(m, node, &ret->numbers[0]);
     ret->has[1] = true;
     ret->numbers[1] = gcd_graph_node_size(m->graph, node);
     ret->part = ret->numbers[0];
@@ -88,7 +89,7 @@ static gcd_status add_step(struct browse_view *v, const struct answer *a, size_t
     if (is_object) {
         made.goal = GOAL_OBJECT;
         made.to = (uint32_t)node->number;
-        made.has[0] = browse_retained(v->model, made.to, &made.numbers[0]);
+        made.has[0] = get_retained(v->model, made.to, &made.numbers[0]);
         made.has[1] = true;
         made.numbers[1] = gcd_graph_node_size(v->model->graph, made.to);
     }

@@ -73,7 +73,4 @@ void browse_put_type(struct browse_line *ret, const struct browse_model *m, uint
 gcd_status browse_add_path(struct browse_view *v, gcd_status st, struct answer *a,
                            struct gcd_error *err);
 
-/* The retained size of NODE; false when dominators are not computed yet. */
-bool browse_retained(const struct browse_model *m, uint32_t node, uint64_t *ret);
-
 #endif

@@ -55,11 +55,8 @@ gcd_status ui_work(struct ui *ui, const char *verb, ui_work_fn work, void *ctx,
 
 /* keys.c: what a key does. */
 void ui_press(struct ui *ui, uint32_t key);
-/* Opens a view on top of the current one, or one of the four main views.  False after a message. */
-bool ui_open(struct ui *ui, enum browse_kind kind, uint32_t subject);
+/* Opens one of the four main views.  False after a message. */
 bool ui_open_main(struct ui *ui, enum browse_kind kind);
-/* Shows V on top. */
-void ui_push(struct ui *ui, struct browse_view *v);
 void ui_free(struct ui *ui);
 
 #endif

@@ -42,7 +42,7 @@ gcd_status browse_step(const struct gcd_context *call, uint64_t done, uint64_t t
     return GCD_OK;
 }
 
-struct browse_view *browse_view_new(const struct browse_model *m,
+static struct browse_view *new_view(const struct browse_model *m,
                                     const struct browse_subject *subject)
 {
     struct browse_view *v = calloc(1, sizeof *v);
@@ -102,7 +102,7 @@ gcd_status browse_open(const struct browse_model *m, const struct browse_subject
         [BROWSE_TYPE] = browse_open_type,         [BROWSE_STACK] = browse_open_stack,
         [BROWSE_DUMP] = browse_open_dump,         [BROWSE_ROWS] = browse_open_rows,
     };
-    struct browse_view *v = browse_view_new(m, subject);
+    struct browse_view *v = new_view(m, subject);
     if (v != NULL && subject->text != NULL)
         v->question = strdup(subject->text);
     bool ok = v != NULL && (subject->text == NULL || v->question != NULL);
@@ -117,7 +117,7 @@ gcd_status browse_open(const struct browse_model *m, const struct browse_subject
 struct browse_view *browse_text_view(const struct browse_model *m, const char *title,
                                      const char *text)
 {
-    struct browse_view *v = browse_view_new(m, &(struct browse_subject){ .kind = BROWSE_HELP });
+    struct browse_view *v = new_view(m, &(struct browse_subject){ .kind = BROWSE_HELP });
     if (v == NULL)
         return NULL;
     v->title = strdup(title);

@@ -6,6 +6,7 @@
 #include <gcdumpc/gcdumpc.h>
 
 #include "args.h"
+#include "base/text.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "commands/report.h"
@@ -50,9 +51,7 @@ static const struct {
 /* Does PATH end with SUFFIX, not counting ".gz"? */
 static bool has_suffix(const char *path, const char *suffix)
 {
-    size_t n = strlen(path), k = strlen(suffix);
-    n -= n > 3 && strcmp(path + n - 3, ".gz") == 0 ? 3 : 0;
-    return n > k && memcmp(path + n - k, suffix, k) == 0;
+    return gcd_bytes_end(path, gcd_text_without(path, ".gz"), suffix);
 }
 
 const char *cli_report_format(size_t i)

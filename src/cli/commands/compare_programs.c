@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "commands/compare.h"
 
 /* What Linux keeps in a core file: of a command line, and of a name. */
@@ -25,8 +26,7 @@ static struct word next_word(const char **line)
 
 static bool ends_in(struct word w, const char *end)
 {
-    size_t n = strlen(end);
-    return w.n > n && memcmp(w.text + w.n - n, end, n) == 0;
+    return w.n > strlen(end) && gcd_bytes_end(w.text, w.n, end);
 }
 
 /* The file of W, without its folders and without ".dll" or ".exe". */

@@ -66,7 +66,9 @@ enum cli_need {
 /* Opens the file that ARGS name, or several as one.  On failure the message has been printed. */
 enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options,
                              struct gcd_input **ret);
-/* The name of the file PATH without its folder and the suffixes of recordings, in RET[CAP]. */
+/* The length of NAME without ".gz" and the suffix of a recording or dump. */
+size_t cli_dump_stem(const char *name);
+/* The name of the file PATH without its folder and those suffixes, in RET[CAP]. */
 void cli_base_name(const char *path, char *ret, size_t cap);
 struct cli_reading {
     bool reread;                          /* a copy of a pipe is kept, */

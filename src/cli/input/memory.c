@@ -107,26 +107,15 @@ const struct gcd_alloc *cli_alloc(void)
     return spill != NULL ? gcd_spill_alloc(spill) : cli_limited_alloc();
 }
 
-static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, size_t new_bytes)
-{
-    return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
-}
-
-void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count,
-                     size_t item_bytes)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))
-        return NULL;
-    return resize(alloc, items, items != NULL ? old_count * item_bytes : 0, bytes);
-}
-
 void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes)
 {
-    void *items = cli_array_grow(alloc, NULL, 0, count, item_bytes);
-    if (items != NULL)
-        memset(items, 0, count * item_bytes);
-    return items;
+    size_t bytes;
+    if (alloc == NULL)
+        return calloc(count > 0 ? count : 1, item_bytes);
+    if (__builtin_mul_overflow(count > 0 ? count : 1, item_bytes, &bytes))
+        return NULL;
+    void *items = alloc->resize(alloc->ctx, NULL, 0, bytes);
+    return items != NULL ? memset(items, 0, bytes) : NULL;
 }
 
 void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes)

@@ -31,12 +31,9 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 const struct gcd_alloc *cli_alloc(void);
 /*
  * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL =
- * malloc).  cli_array_new clears them; NULL = out of memory.  cli_array_grow keeps the items and
- * clears nothing; on failure it returns NULL and changes nothing.  Free them with their count.
+ * malloc), cleared; NULL = out of memory.  Free them with their count.
  */
 void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes);
-void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count,
-                     size_t item_bytes);
 void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes);
 
 /* The spill of --memory or of our cgroup, NULL = none; cli_memory_close frees it. */

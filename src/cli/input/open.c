@@ -11,6 +11,7 @@
 #include <gcdumpc/unstable/spool.h>
 
 #include "args.h"
+#include "base/text.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
@@ -20,17 +21,21 @@
 #include "term/progress.h"
 #include "term/suggest.h"
 
+size_t cli_dump_stem(const char *name)
+{
+    static const char *const suffixes[] = { ".nettrace", ".netperf", ".etl",
+                                            ".gclog",    ".gcdump",  ".dartheap" };
+    size_t n = gcd_text_without(name, ".gz");
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (n > strlen(suffixes[i]) && gcd_bytes_end(name, n, suffixes[i]))
+            return n - strlen(suffixes[i]);
+    return n;
+}
+
 void cli_base_name(const char *path, char *ret, size_t cap)
 {
     const char *base = strcmp(path, "-") != 0 ? cli_path_name(path) : "";
-    size_t n = strlen(base);
-    static const char *const suffixes[] = { ".gz",    ".nettrace", ".netperf", ".etl",
-                                            ".gclog", ".gcdump",   ".dartheap" };
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
-            n -= k;
-    }
+    size_t n = cli_dump_stem(base);
     (void)snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), base);
 }
 

@@ -30,7 +30,8 @@ static bool has_fields(const char *path)
     return path != NULL && strchr(path, '%') != NULL;
 }
 
-bool job_wanted(const struct cli_args *args)
+/* Do ARGS have an option that only a job handles? */
+static bool is_job(const struct cli_args *args)
 {
     const struct cli_job_args *a = &args->job;
     bool several = args->target.all || has_fields(args->output.path) ||
@@ -467,7 +468,7 @@ static enum cli_exit run_all(struct job *j)
 enum cli_exit cli_check_job(const struct cli_args *args)
 {
     struct job j = { .args = args };
-    enum cli_exit e = job_wanted(args) ? parse_names(&j) : CLI_DONE;
+    enum cli_exit e = is_job(args) ? parse_names(&j) : CLI_DONE;
     job_free(&j);
     return e;
 }
@@ -475,7 +476,7 @@ enum cli_exit cli_check_job(const struct cli_args *args)
 enum cli_exit cmd_collect(const struct cli_args *args)
 {
     struct job j = { .args = args, .start_ms = live_now_ms() };
-    if (!job_wanted(args))
+    if (!is_job(args))
         return cmd_convert(args);
     (void)gethostname(j.host, sizeof j.host - 1);
     enum cli_exit e = parse_names(&j);
@@ -496,7 +497,7 @@ enum cli_exit cmd_collect(const struct cli_args *args)
 
 enum cli_exit cli_check_job(const struct cli_args *args)
 {
-    return job_wanted(args) ? cli_no_ipc(NULL) : CLI_DONE;
+    return is_job(args) ? cli_no_ipc(NULL) : CLI_DONE;
 }
 
 enum cli_exit cmd_collect(const struct cli_args *args)

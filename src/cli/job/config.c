@@ -253,11 +253,6 @@ size_t job_config_count(const struct job_config *c)
     return c->section_count - 1;
 }
 
-char *const *job_config_names(const struct job_config *c)
-{
-    return c->sections + 1;
-}
-
 const char *job_config_name(const struct job_config *c, size_t i)
 {
     return c->sections[i + 1];
@@ -278,7 +273,7 @@ enum cli_exit job_config_args(const struct job_config *c, size_t i,
     enum cli_exit e = CLI_DONE;
     cli_args_init(ret);
     ret->job.name = job_config_name(c, i);
-    ret->job.others = job_config_names(c);
+    ret->job.others = c->sections + 1;
     ret->job.other_count = job_config_count(c);
     for (size_t k = 0; k < c->count && e == CLI_DONE; k++) {
         const struct entry *one = &c->entries[k];

@@ -18,7 +18,6 @@ void job_config_free(struct job_config *c);
 
 /* Names of the jobs in the order of the file. */
 size_t job_config_count(const struct job_config *c);
-char *const *job_config_names(const struct job_config *c);
 const char *job_config_name(const struct job_config *c, size_t i);
 
 /* The options of job I for COMMAND, as if given on the command line.  Their texts live as long as

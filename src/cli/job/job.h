@@ -72,9 +72,6 @@ struct job_dump {
     struct job_facts facts;
 };
 
-/* Do ARGS have an option that only this folder handles? */
-bool job_wanted(const struct cli_args *args);
-
 /* cmd_collect.c: the status that matters more to a script. */
 enum cli_exit job_worse(enum cli_exit a, enum cli_exit b);
 

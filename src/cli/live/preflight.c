@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
+#include "base/text.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/memory.h"
@@ -131,19 +132,13 @@ static const char *existing(char path[static 4096])
     return path;
 }
 
-static bool is_gzip(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".gz") == 0;
-}
-
 static void add_file(struct places *p, const char *path, uint64_t likely, uint64_t most)
 {
     struct stat sb;
     char folder[4096];
     if (path == NULL || strcmp(path, "-") == 0 || (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)))
         return;
-    unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
+    unsigned divisor = gcd_text_ends(path, ".gz") ? GZIP_FACTOR : 1;
     cli_path_folder(path, folder, sizeof folder);
     add_place(p, p->planned ? existing(folder) : folder, likely / divisor, most / divisor);
 }
@@ -280,8 +275,8 @@ void live_forecast(struct live *l, struct live_forecast *ret)
     ret->stream_likely = size.likely;
     ret->stream_most = size.most;
     if (l->args->output.path != NULL)
-        ret->output_bytes =
-            output_of(l->args, size.likely) / (is_gzip(l->args->output.path) ? GZIP_FACTOR : 1);
+        ret->output_bytes = output_of(l->args, size.likely) /
+                            (gcd_text_ends(l->args->output.path, ".gz") ? GZIP_FACTOR : 1);
     find_places(l, &places);
     for (size_t i = 0; i < places.count; i++) {
         ret->places[i] = places.items[i];

@@ -3,6 +3,7 @@
  * the root, even if others rename files meanwhile.
  */
 #include "mcp/mcp_root.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,61 +74,11 @@ static int walk(int root_fd, const char *path, int *ret_fd, const char **ret_nam
     return problem;
 }
 
-enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int *ret_fd,
-                                      const char **ret_name)
-{
-    const char *path = c->server->root_fd >= 0 ? inside(c->server, name) : NULL;
-    if (c->server->root_fd < 0)
-        return mcp_fail(c, "no files can be used: the server was started without --root");
-    if (path == NULL)
-        return outside(c, name);
-    int problem = walk(c->server->root_fd, path, ret_fd, ret_name);
-    if (problem == ELOOP || problem == ENOTDIR || problem == EXDEV)
-        return outside(c, name);
-    return problem == 0        ? MCP_DONE
-           : problem == ENOENT ? mcp_root_no_file(c, name)
-                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
-}
-
-enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd)
-{
-    int folder;
-    const char *last;
-    enum mcp_outcome e = mcp_root_open_folder(c, name, &folder, &last);
-    if (e != MCP_DONE)
-        return e;
-    int fd = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC),
-        problem = fd < 0 ? errno : 0;
-    struct stat st;
-    (void)close(folder);
-    *ret_fd = fd;
-    /* opening a pipe would wait for its other end */
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        (void)close(fd);
-        return mcp_fail(c, "%.200s is no file", name);
-    }
-    if (problem == ELOOP)
-        return outside(c, name);
-    return problem == 0        ? MCP_DONE
-           : problem == ENOENT ? mcp_root_no_file(c, name)
-                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
-}
-
 /* ---- which files there are ---- */
 
 bool mcp_root_is_dump(const char *name)
 {
-    static const char *const suffixes[] = { ".nettrace", ".netperf", ".etl",
-                                            ".gclog",    ".gcdump",  ".dartheap" };
-    size_t n = strlen(name);
-    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
-        n -= 3;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (n > k && memcmp(name + n - k, suffixes[i], k) == 0)
-            return true;
-    }
-    return false;
+    return cli_dump_stem(name) < gcd_text_without(name, ".gz");
 }
 
 static int compare_names(const void *a, const void *b)
@@ -175,7 +126,9 @@ static void list(int fd, FILE *to)
         fprintf(to, " and %zu more", more);
 }
 
-enum mcp_outcome mcp_root_no_file(struct mcp_call *c, const char *name)
+/* Fails because there is no file NAME; the error lists the recordings and dumps in the root itself.
+ */
+static enum mcp_outcome fail_absent(struct mcp_call *c, const char *name)
 {
     char *text = NULL;
     size_t size;
@@ -191,4 +144,46 @@ enum mcp_outcome mcp_root_no_file(struct mcp_call *c, const char *name)
                                   text != NULL ? text : "");
     free(text);
     return e;
+}
+
+/* ---- opening ---- */
+
+enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int *ret_fd,
+                                      const char **ret_name)
+{
+    const char *path = c->server->root_fd >= 0 ? inside(c->server, name) : NULL;
+    if (c->server->root_fd < 0)
+        return mcp_fail(c, "no files can be used: the server was started without --root");
+    if (path == NULL)
+        return outside(c, name);
+    int problem = walk(c->server->root_fd, path, ret_fd, ret_name);
+    if (problem == ELOOP || problem == ENOTDIR || problem == EXDEV)
+        return outside(c, name);
+    return problem == 0        ? MCP_DONE
+           : problem == ENOENT ? fail_absent(c, name)
+                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
+}
+
+enum mcp_outcome mcp_root_open(struct mcp_call *c, const char *name, int *ret_fd)
+{
+    int folder;
+    const char *last;
+    enum mcp_outcome e = mcp_root_open_folder(c, name, &folder, &last);
+    if (e != MCP_DONE)
+        return e;
+    int fd = openat(folder, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC),
+        problem = fd < 0 ? errno : 0;
+    struct stat st;
+    (void)close(folder);
+    *ret_fd = fd;
+    /* opening a pipe would wait for its other end */
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        (void)close(fd);
+        return mcp_fail(c, "%.200s is no file", name);
+    }
+    if (problem == ELOOP)
+        return outside(c, name);
+    return problem == 0        ? MCP_DONE
+           : problem == ENOENT ? fail_absent(c, name)
+                               : mcp_fail(c, "%.200s: %s", name, strerror(problem));
 }

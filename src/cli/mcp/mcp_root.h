@@ -16,8 +16,5 @@ enum mcp_outcome mcp_root_open_folder(struct mcp_call *c, const char *name, int 
                                       const char **ret_name);
 /* Does NAME have the suffix of a recording or dump that the tool open can read? */
 bool mcp_root_is_dump(const char *name);
-/* Fails because there is no file NAME; the error lists the recordings and dumps in the root itself.
- */
-enum mcp_outcome mcp_root_no_file(struct mcp_call *c, const char *name);
 
 #endif

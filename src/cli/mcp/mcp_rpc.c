@@ -53,7 +53,9 @@ void mcp_message_done(struct mcp_message *m)
     *m = (struct mcp_message){ .root = NULL };
 }
 
-void mcp_send(struct mcp_out *out, json_t *message)
+/* Sends and releases MESSAGE, an object without "jsonrpc"; NULL: out of memory, and an error
+ * without id is sent. */
+static void send_message(struct mcp_out *out, json_t *message)
 {
     bool whole =
         message != NULL && json_object_set_new(message, "jsonrpc", json_string("2.0")) == 0;
@@ -98,7 +100,7 @@ void mcp_send_result(struct mcp_out *out, const json_t *id, json_t *result)
         return;
     }
     set(&o, "result", result);
-    mcp_send(out, o);
+    send_message(out, o);
 }
 
 void mcp_send_error(struct mcp_out *out, const json_t *id, enum mcp_code code, const char *text,
@@ -110,7 +112,7 @@ void mcp_send_error(struct mcp_out *out, const json_t *id, enum mcp_code code, c
     if (data != NULL)
         set(&error, "data", data);
     set(&o, "error", error);
-    mcp_send(out, o);
+    send_message(out, o);
 }
 
 void mcp_send_notification(struct mcp_out *out, const char *method, json_t *params)
@@ -118,7 +120,7 @@ void mcp_send_notification(struct mcp_out *out, const char *method, json_t *para
     json_t *o = json_object();
     set(&o, "method", json_string(method));
     set(&o, "params", params);
-    mcp_send(out, o);
+    send_message(out, o);
 }
 
 bool mcp_out_gone(struct mcp_out *out)

@@ -51,9 +51,6 @@ struct mcp_out {
     bool gone; /* the reader is gone */
 };
 
-/* Sends and releases MESSAGE, an object without "jsonrpc"; NULL: out of memory, and an error
- * without id is sent. */
-void mcp_send(struct mcp_out *out, json_t *message);
 /* Send the answer to ID: RESULT, which is released, or an error (ID NULL: it could not be read)
  * with DATA, which may be NULL and is released. */
 void mcp_send_result(struct mcp_out *out, const json_t *id, json_t *result);

@@ -1,5 +1,7 @@
 #include "modules/mapped_files.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -29,11 +31,10 @@ static void unescape(char *path)
 
 static bool cut_end(char *text, const char *end)
 {
-    size_t n = strlen(text), k = strlen(end);
-    if (n <= k || strcmp(text + n - k, end) != 0)
-        return false;
-    text[n - k] = '\0';
-    return true;
+    size_t n = gcd_text_without(text, end);
+    bool cut = text[n] != '\0';
+    text[n] = '\0';
+    return cut;
 }
 
 static bool same_file(const struct mapped_file *a, const struct mapped_file *b)

@@ -1,5 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
 
+#include "base/text.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
@@ -285,7 +286,7 @@ static void hint(const struct cli_filter *f, const struct cli_dump *d,
         char stem[NEAR_NAME + 1];
         if (modules)
             (void)snprintf(stem, sizeof stem, "%.*s",
-                           (int)(strlen(name) <= NEAR_NAME ? cli_module_stem(name) : 0), name);
+                           (int)(strlen(name) <= NEAR_NAME ? gcd_module_stem(name) : 0), name);
         struct suggestion s =
             suggestion_of(wanted, name, modules ? stem : gcd_names_runtime(names, i), most);
         if (s.distance <= most)

@@ -14,6 +14,7 @@
 #include <gcdumpc/unstable/text/plural.h>
 
 #include "args.h"
+#include "base/text.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
@@ -50,10 +51,7 @@ enum cli_exit cli_flush_stdout(void)
 /* Does PATH end with SUFFIX, or with SUFFIX and ".gz"? */
 static bool ends_with(const char *path, const char *suffix)
 {
-    size_t n = strlen(path), k = strlen(suffix);
-    if (n >= 3 && strcmp(path + n - 3, ".gz") == 0)
-        n -= 3;
-    return n >= k && memcmp(path + n - k, suffix, k) == 0;
+    return gcd_bytes_end(path, gcd_text_without(path, ".gz"), suffix);
 }
 
 static bool is_recording(const char *path)
@@ -84,9 +82,7 @@ const char *cli_dump_format_of(const char *path)
 static bool has_suffix(const char *path)
 {
     const char *name = cli_path_name(path);
-    size_t n = strlen(name);
-    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
-        n -= 3;
+    size_t n = gcd_text_without(name, ".gz");
     return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
 }
 

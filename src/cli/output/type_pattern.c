@@ -7,6 +7,7 @@
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/type_names.h>
 
+#include "base/text.h"
 #include "output/name_variants.h"
 #include "term/path.h"
 
@@ -216,13 +217,6 @@ const char *cli_module_file(const struct gcd_type *t)
     return *file != '\0' ? file : "(unknown)";
 }
 
-size_t cli_module_stem(const char *file)
-{
-    size_t n = strlen(file);
-    return n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4
-                                                                                             : n;
-}
-
 /* Copies N bytes of a name to P->room; NULL = out of memory. */
 static char *copy(struct cli_type_pattern *p, const char *s, size_t n)
 {
@@ -247,7 +241,7 @@ static enum cli_match match_module(struct cli_type_pattern *p, struct cli_patter
     const char *file = cli_module_file(t), *assembly = "", *stem;
     if (t->module_number < summary->module_count)
         assembly = summary->modules[t->module_number].assembly;
-    stem = copy(p, file, cli_module_stem(file));
+    stem = copy(p, file, gcd_module_stem(file));
     if (stem == NULL)
         return CLI_MATCH_NO_MEMORY;
     const char *const names[] = { file, stem, t->module_path, assembly };

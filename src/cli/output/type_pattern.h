@@ -55,7 +55,5 @@ enum cli_match cli_type_pattern_select(struct cli_type_pattern *p,
 
 /* The file of the module of T without its folder, or the name of its assembly; "(unknown)". */
 const char *cli_module_file(const struct gcd_type *t);
-/* The length of FILE without ".dll" or ".exe". */
-size_t cli_module_stem(const char *file);
 
 #endif

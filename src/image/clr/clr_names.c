@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_names.h"
 
@@ -506,12 +507,6 @@ static bool open_mapped_file(struct clr *c, const struct image_mapping *from,
     return false;
 }
 
-static bool is_assembly(const char *path)
-{
-    size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".dll") == 0;
-}
-
 static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, struct gcd_error *err)
 {
     struct clr_module m = { .id = from->start, .base = from->start, .path = from->path };
@@ -519,7 +514,7 @@ static gcd_status add_mapped(struct clr *c, const struct image_mapping *from, st
     if (c->module_count == MODULES_MAX || gcd_idmap_get(&c->module_by_id, m.id) != GCD_IDMAP_NONE)
         return GCD_OK;
     if (!open_image(c, from->start, &open) &&
-        (!is_assembly(from->path) || !open_mapped_file(c, from, &open)))
+        (!gcd_text_ends(from->path, ".dll") || !open_mapped_file(c, from, &open)))
         return GCD_OK;
     gcd_status st = identify(c, &m, open.m, err);
     clr_metadata_close(c, &open);

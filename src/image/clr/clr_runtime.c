@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "image/clr/clr.h"
 #include "image/clr/clr_dac.h"
 
@@ -186,19 +187,13 @@ static unsigned major_of(const struct clr *c)
     return at != NULL ? (unsigned)strtoul(at + sizeof folder - 1, NULL, 10) : 0;
 }
 
-static bool ends_in(const char *path, const char *name)
-{
-    size_t n = strlen(path), k = strlen(name);
-    return n >= k && strcmp(path + n - k, name) == 0;
-}
-
 /* The library first; a program that is one file has the runtime in itself. */
 static bool find_module(struct clr *c)
 {
     const struct image *m = c->image;
     for (int other = 0; other < 2; other++)
         for (size_t i = 0; i < m->mapping_count; i++)
-            if (ends_in(m->mappings[i].path, "/libcoreclr.so") == (other == 0) &&
+            if (gcd_text_ends(m->mappings[i].path, "/libcoreclr.so") == (other == 0) &&
                 try_module(c, &m->mappings[i]))
                 return true;
     return false;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "image/space/image.h"
 
 #define MAPPINGS_MAX  UINT64_C(1000000)
@@ -23,7 +24,6 @@
  * and may end in " (deleted)". */
 static gcd_status add_mapping(struct image *m, char *line, struct gcd_error *err)
 {
-    static const char deleted[] = " (deleted)";
     uint64_t start, end, off;
     int at = 0;
     size_t n = strcspn(line, "\n");
@@ -32,8 +32,7 @@ static gcd_status add_mapping(struct image *m, char *line, struct gcd_error *err
                &at) < 3 ||
         at == 0 || line[at] != '/')
         return GCD_OK;
-    if (n > sizeof deleted && strcmp(line + n - (sizeof deleted - 1), deleted) == 0)
-        line[n - (sizeof deleted - 1)] = '\0';
+    line[gcd_text_without(line, " (deleted)")] = '\0';
     if (!gcd_vec_reserve(&m->alloc, &m->mappings, &m->mapping_cap, m->mapping_count + 1,
                          sizeof *m->mappings, MAPPINGS_MAX))
         return gcd_fail_nomem(err, "reading the mappings of a process");

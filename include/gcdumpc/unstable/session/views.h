@@ -24,8 +24,6 @@
 
 /* The SITES of its dump, which outlive S; no other thread uses S yet. */
 void gcd_session_use_sites(struct gcd_session *s, const struct gcd_sites *sites);
-/* NULL: it has none. */
-const struct gcd_sites *gcd_session_sites(const struct gcd_session *s);
 
 /* The values of the dump, which must outlive S, and what people may see of them; none at first.  No
  * other thread uses S yet. */

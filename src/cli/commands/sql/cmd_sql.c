@@ -51,7 +51,9 @@ static void show_place(const char *text, size_t at)
     cli_say_more("    %*s^", (int)before, "");
 }
 
-enum cli_exit sql_wrong(const char *subject, const char *text, const struct gcd_error *err)
+/* Reports what is wrong with TEXT: the line, with a caret below the place. */
+static enum cli_exit report_error(const char *subject, const char *text,
+                                  const struct gcd_error *err)
 {
     if (err->code != GCD_E_ARG)
         return cli_fail(subject, err);
@@ -84,7 +86,7 @@ enum cli_exit sql_run(const struct sql_shell *s, const char *text)
         if (st == GCD_END)
             break;
         if (st != GCD_OK)
-            return sql_wrong(s->d.subject, begin, &err);
+            return report_error(s->d.subject, begin, &err);
         e = run_query(s, q);
         gcd_sql_query_free(q);
     }
@@ -156,7 +158,7 @@ static enum cli_exit check(const struct cli_args *args, const char *text)
         return cli_error(
             CLI_FAILED, NULL,
             "this build has no SQLite, so there is no sql; report, retained and paths need none");
-    return st == GCD_OK ? CLI_DONE : sql_wrong(args->view.sql_file, text, &err);
+    return st == GCD_OK ? CLI_DONE : report_error(args->view.sql_file, text, &err);
 }
 
 static enum cli_exit open_shell(const struct cli_args *args, struct sql_shell *s)

@@ -30,8 +30,6 @@ struct sql_shell {
 /* Runs all statements of TEXT.  On failure the message has been printed, after the rows of the
  * statements before. */
 enum cli_exit sql_run(const struct sql_shell *s, const char *text);
-/* Reports what is wrong with TEXT: the line, with a caret below the place. */
-enum cli_exit sql_wrong(const char *subject, const char *text, const struct gcd_error *err);
 
 /* sql_print.c: prints all rows of Q to standard output.  Also CLI_DONE when a write fails: flushing
  * the output finds that. */
