@@ -1,7 +1,5 @@
 #include "ipc/collect/ipc_plan.h"
 
-#include "base/error.h"
-
 #define KEYWORD_GC      UINT64_C(0x1)
 #define KEYWORD_RANGES  UINT64_C(0x400000) /* GCHeapSurvivalAndMovement */
 #define KEYWORD_COLLECT UINT64_C(0x800000) /* GCHeapCollect */

@@ -2,20 +2,19 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <gcdumpc/unstable/ipc_target.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/monotonic.h"
 #include "ipc/connect/ipc_portfile.h"
 #include "ipc/connect/ipc_tcp.h"
 #include "ipc/process/ipc_pidfd.h"
@@ -68,9 +67,7 @@ struct gcd_ipc_port {
 
 static uint64_t now_ms(void)
 {
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+    return gcd_clock_ns() / GCD_NS_PER_MS;
 }
 
 /* ---- open and close ---- */

@@ -10,7 +10,6 @@
  * lost event costs the process another pause. The buffer is therefore sized for the densest heap,
  * even when it is drained during the walk.
  */
-#include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
 
 #define MIB           (UINT64_C(1) << 20)

@@ -7,7 +7,6 @@
  */
 #include "ipc/process/ipc_watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

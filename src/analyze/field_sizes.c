@@ -24,7 +24,6 @@
 #include "base/idmap.h"
 #include "base/mem.h"
 #include "base/ovf.h"
-#include "base/sort.h"
 
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "adding up fields"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/graph/graph_memory.h>
 #include <gcdumpc/unstable/paths_around.h>
 #include <gcdumpc/unstable/root_order.h>
 

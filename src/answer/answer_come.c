@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/text/plural.h>

@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/ovf.h"
 
 static const struct answer_column field_columns[] = {
     COLUMN("retained_bytes", "Retained", ANSWER_BYTES),

@@ -1,7 +1,6 @@
 /* The fields of one object with their values. */
 #include "answer/answers.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/image_numbers.h>

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/session/views.h>
-
 #include "base/error.h"
 #include "base/event_source.h"
 #include "base/mem.h"

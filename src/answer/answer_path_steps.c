@@ -4,7 +4,6 @@
  */
 #include "answer/answers.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/merged_tree.h>

@@ -6,7 +6,6 @@
 #include <gcdumpc/unstable/text/quoted.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 
 /* Characters of a text in a table for people. */
 #define SHOWN_CHARACTERS 60u

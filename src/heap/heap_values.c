@@ -2,7 +2,6 @@
  * Values that gcdumpc added to the recording.  They are whole or of no use: a missing part would
  * make texts look rarer than they are.
  */
-#include "base/error.h"
 #include "heap/heap.h"
 
 static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)

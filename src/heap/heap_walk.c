@@ -6,12 +6,10 @@
  * follow its walk in the file although it is older.  So walks are assembled per thread, and matched
  * with GCStart events by number and time, never by position.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "clr/clr_ids.h"
 #include "heap/heap.h"
 
 /* More dumps than any trace has. */

@@ -7,7 +7,6 @@
 
 #include <gcdumpc/unstable/text/plural.h>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "image/clr/clr_events.h"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/signature.h"
 #include "image/clr/clr_names.h"

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/signature.h"
 #include "image/image_numbers.h"

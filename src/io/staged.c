@@ -1,4 +1,3 @@
-#include <gcdumpc/io.h>
 #include <gcdumpc/unstable/staged_file.h>
 
 #include <limits.h>

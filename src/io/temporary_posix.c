@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gcdumpc/io.h>
 #include <gcdumpc/unstable/folders.h>
 
 #include "base/error.h"

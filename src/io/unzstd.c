@@ -5,7 +5,6 @@
 #include <zstd_errors.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 
 static void *zstd_alloc(void *opaque, size_t n)
 {

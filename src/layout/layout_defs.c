@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "layout/layout_impl.h"
 #include "metadata/meta_members.h"
 

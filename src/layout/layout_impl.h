@@ -2,6 +2,7 @@
 #define GCD_LAYOUT_LAYOUT_IMPL_H
 
 #include "base/idmap.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "layout/layout.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "layout/layout_impl.h"
 
 #define LAYOUT_MASK     0x18u /* TypeAttributes, II.23.1.15 */

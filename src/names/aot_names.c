@@ -14,7 +14,6 @@
 #include "names/aot_names.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

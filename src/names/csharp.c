@@ -23,7 +23,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/mem.h"
 
 /* "List`1" without arguments becomes "List<>"; a higher number of commas is not an arity mark. */

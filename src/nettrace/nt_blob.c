@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "nettrace/nt.h"
 

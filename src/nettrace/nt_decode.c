@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"

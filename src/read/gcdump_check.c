@@ -6,8 +6,6 @@
  */
 #include <gcdumpc/unstable/text/plural.h>
 
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "base/verdict.h"
 #include "io/sink_sum.h"

@@ -11,7 +11,6 @@
  */
 #include <gcdumpc/unstable/text/plural.h>
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/context.h"

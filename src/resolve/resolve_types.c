@@ -3,12 +3,10 @@
  * definition's name without outer types, the complete arguments, the dimensions (measured, .NET 8
  * to 10).  So only the part before the arguments has to change.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "resolve/resolve.h"
 
 #define DIMENSIONS_MAX 32u /* arrays of arrays that are followed to their element */

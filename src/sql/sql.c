@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "sql/sql_list.h"

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/sort.h"
 #include "sql/sql.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "sql/sql.h"
-#include "write/tables/sqlite_schema.h"
 
 enum {
     PLAN_ALL,

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
-#include <gcdumpc/unstable/io/sink_room.h>
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,6 +1,5 @@
 #include "gh_pipe.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

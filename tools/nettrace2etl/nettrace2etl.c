@@ -2,7 +2,6 @@
  * Converts the events of .nettrace files to an .etl, so that the same heap dump exists in both
  * containers.  See README.md.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,3 @@
-#include <stdio.h>
-
-#include <gcdumpc/unstable/text/plural.h>
-
 #include "analyze/async/async.h"
 
 #include <string.h>
@@ -9,7 +5,6 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/ovf.h"
 #include "base/sort.h"
 
 #define TEXTS_BYTES (UINT64_C(1) << 30)

@@ -11,7 +11,6 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
-#include "analyze/async/async.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
 #include "base/error.h"

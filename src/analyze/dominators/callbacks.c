@@ -6,7 +6,6 @@
 
 #include "analyze/dominators/live_edges.h"
 #include "analyze/dominators/live_reached.h"
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 

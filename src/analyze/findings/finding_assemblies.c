@@ -3,7 +3,6 @@
  * generated at run time.  The list of modules shows them, also if no object is left; the objects of
  * all copies' types count together.  Also many collectible contexts, whatever is loaded in them.
  */
-#include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
 #include <string.h>

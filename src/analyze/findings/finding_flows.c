@@ -5,8 +5,6 @@
 #include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
-#include <gcdumpc/unstable/static_names.h>
-
 #define THREADING "System.Threading."
 
 static bool is_type(const struct gcd_type *t)

@@ -2,7 +2,6 @@
  * Memory that the collector cannot return or move: free memory in the large and pinned object
  * heaps, which are not compacted, and objects that handles pin.
  */
-#include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
 #include <gcdumpc/generations.h>

@@ -3,7 +3,6 @@
  * its key keeps its value alive.  The events do not say whose they are, so those with the same
  * types of key and value count together.
  */
-#include "analyze/findings/findings.h"
 #include "analyze/suspects/suspects_words.h"
 
 #include <string.h>

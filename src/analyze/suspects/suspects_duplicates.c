@@ -6,7 +6,6 @@
 
 #include <gcdumpc/unstable/values.h>
 
-#include "base/bits.h"
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -13,6 +13,7 @@
 
 #include "answer/answers.h"
 #include "args.h"
+#include "base/ovf.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "commands/command_parts.h"
@@ -343,11 +344,6 @@ static struct answer_stack folded_stack(const struct gcd_async_frame *frames,
     return s;
 }
 
-static uint64_t saturated(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Folds the first OWN of W->stacks, which have code of the program; all others stay as they are. */
 static enum cli_exit fold_for_people(struct waiting *w, const struct gcd_origins *origins,
                                      size_t own)
@@ -371,9 +367,9 @@ static enum cli_exit fold_for_people(struct waiting *w, const struct gcd_origins
             w->folded[n++] = s;
             continue;
         }
-        same->stacks = saturated(same->stacks, s.stacks);
-        same->old_stacks = saturated(same->old_stacks, s.old_stacks);
-        same->bytes = saturated(same->bytes, s.bytes);
+        gcd_add_saturating(&same->stacks, s.stacks);
+        gcd_add_saturating(&same->old_stacks, s.old_stacks);
+        gcd_add_saturating(&same->bytes, s.bytes);
         same->varies = same->varies || same->hidden != s.hidden;
         same->hidden = s.hidden > same->hidden ? s.hidden : same->hidden;
     }

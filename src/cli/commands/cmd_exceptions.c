@@ -18,7 +18,6 @@
 #include "input/memory.h"
 #include "output/document.h"
 #include "output/json_out.h"
-#include "term/message.h"
 #include "term/progress.h"
 
 #define DEFAULT_ROWS 20u

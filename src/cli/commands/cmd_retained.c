@@ -20,7 +20,6 @@
 #include "output/document.h"
 #include "output/filter.h"
 #include "output/json_out.h"
-#include "term/message.h"
 #include "term/term.h"
 
 #define DEFAULT_LINES 20u

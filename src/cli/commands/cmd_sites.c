@@ -1,6 +1,4 @@
 /* Which lines allocated what is still alive: of a process, or of a recording that has it. */
-#include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +16,6 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "live/live_sites.h"
 #include "modules/module_names.h"
 #include "output/document.h"

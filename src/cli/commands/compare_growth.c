@@ -3,12 +3,10 @@
 #include <gcdumpc/unstable/session/views.h>
 
 #include "answer/answers.h"
-#include "args.h"
 #include "commands/compare.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "term/message.h"
 #include "term/progress.h"
 
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "exit.h"
 #include "output/folded_paths.h"
 #include "term/message.h"
-#include "term/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>

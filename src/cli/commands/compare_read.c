@@ -3,6 +3,7 @@
 
 #include "answer/answers.h"
 #include "args.h"
+#include "base/ovf.h"
 #include "commands/compare.h"
 #include "commands/open_dump.h"
 #include "output/folded_paths.h"
@@ -56,11 +57,6 @@ static enum cli_exit measure_retained(struct reading *r)
     return e;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static uint64_t minus(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -84,8 +80,8 @@ static struct gcd_diff_sum unlisted(const struct gcd_summary *s)
 {
     struct gcd_diff_sum listed = { .objects = 0 };
     for (uint32_t i = 0; i < s->type_count; i++) {
-        listed.objects = plus(listed.objects, s->types[i].objects);
-        listed.bytes = plus(listed.bytes, s->types[i].bytes);
+        gcd_add_saturating(&listed.objects, s->types[i].objects);
+        gcd_add_saturating(&listed.bytes, s->types[i].bytes);
     }
     return (struct gcd_diff_sum){ .objects = minus(s->objects, listed.objects),
                                   .bytes = minus(s->bytes, listed.bytes) };
@@ -117,7 +113,8 @@ static enum cli_exit measure_old(const struct reading *r, const struct cli_thres
         ret->least = whole ? f->objects : listed->objects;
     else
         ret->least = whole ? f->bytes : listed->bytes;
-    ret->most = plus(ret->least, t->metric == CLI_METRIC_COUNT ? rest.objects : rest.bytes);
+    ret->most =
+        gcd_sum_saturating(ret->least, t->metric == CLI_METRIC_COUNT ? rest.objects : rest.bytes);
     return CLI_DONE;
 }
 
@@ -136,8 +133,8 @@ static enum cli_exit measure_threshold(struct reading *r, const struct cli_view 
         if (!v->set[k])
             continue;
         r->c->matchings[v->by].threshold_met[i] = true;
-        objects = plus(objects, v->summary->types[k].objects);
-        bytes = plus(bytes, v->summary->types[k].bytes);
+        gcd_add_saturating(&objects, v->summary->types[k].objects);
+        gcd_add_saturating(&bytes, v->summary->types[k].bytes);
     }
     if (r->old != NULL)
         return measure_old(r, t, meaning,
@@ -173,15 +170,15 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
                                              t->module_path,
                                              { t->objects, t->bytes,
                                                r->retained != NULL ? r->retained[i] : 0 } };
-        sum->objects = plus(sum->objects, t->objects);
-        sum->bytes = plus(sum->bytes, t->bytes);
+        gcd_add_saturating(&sum->objects, t->objects);
+        gcd_add_saturating(&sum->bytes, t->bytes);
     }
     sum->types = n;
     if (r->side->partial && r->c->filter == NULL) {
         struct gcd_diff_sum *rest = &r->side->unlisted;
         *rest = unlisted(r->d.facts);
-        sum->objects = plus(sum->objects, rest->objects);
-        sum->bytes = plus(sum->bytes, rest->bytes);
+        gcd_add_saturating(&sum->objects, rest->objects);
+        gcd_add_saturating(&sum->bytes, rest->bytes);
         sum->types = r->old->types_of_dump;
     }
     to->filter_met = to->filter_met || n > 0;
@@ -328,9 +325,9 @@ static enum cli_exit count_live(struct reading *r, const struct cli_args *args,
         if (type >= (*s)->type_count)
             continue;
         r->live_types[type].objects++;
-        r->live_types[type].bytes = plus(r->live_types[type].bytes, bytes);
+        gcd_add_saturating(&r->live_types[type].bytes, bytes);
         r->live.objects++;
-        r->live.bytes = plus(r->live.bytes, bytes);
+        gcd_add_saturating(&r->live.bytes, bytes);
     }
     if (!args->quiet)
         cli_say(r->d.subject, "has dead objects, too: only those that the roots reach are compared "

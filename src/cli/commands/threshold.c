@@ -2,7 +2,6 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "term/expression.h"
-#include "term/message.h"
 
 #include <math.h>
 #include <stdlib.h>

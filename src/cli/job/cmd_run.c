@@ -6,8 +6,6 @@
 #include "exit.h"
 #include "input/memory.h"
 #include "job/config.h"
-#include "opts.h"
-#include "output/output.h"
 #include "term/message.h"
 #include "term/suggest.h"
 

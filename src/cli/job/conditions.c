@@ -17,8 +17,6 @@
 #include "job/job.h"
 #include "job/keep.h"
 #include "job/when.h"
-#include "live/live.h"
-#include "live/target.h"
 #include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC

@@ -1,6 +1,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/folders.h>
 
+#include "base/ovf.h"
 #include "exit.h"
 #include "job/keep.h"
 #include "term/lists.h"
@@ -115,7 +116,7 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
             continue;
         }
         kept++;
-        bytes = bytes > UINT64_MAX - one->bytes ? UINT64_MAX : bytes + one->bytes;
+        gcd_add_saturating(&bytes, one->bytes);
     }
     for (size_t i = 0; i < others; i++) {
         const struct file *one = &f->items[i];

@@ -3,13 +3,10 @@
  * write the same files, and hook programs that do not exist.
  */
 #include "args.h"
-#include "commands/commands.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "job/config.h"
-#include "job/job.h"
 #include "job/template.h"
-#include "opts.h"
 #include "output/output.h"
 #include "term/message.h"
 

@@ -1,5 +1,4 @@
-#include <time.h>
-
+#include "base/monotonic.h"
 #include "live/clock.h"
 
 #define DEFAULT_TIMEOUT_S 3600u
@@ -11,7 +10,5 @@ uint64_t cli_timeout_ms(const struct cli_args *args)
 
 uint64_t live_now_ms(void)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+    return gcd_clock_ns() / GCD_NS_PER_MS;
 }

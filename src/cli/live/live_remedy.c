@@ -5,7 +5,6 @@
 #include <gcdumpc/unstable/ipc_target.h>
 #include <gcdumpc/unstable/process_reader.h>
 
-#include "args.h"
 #include "live/live.h"
 
 #ifdef GCDUMPC_HAVE_IPC

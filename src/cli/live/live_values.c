@@ -7,19 +7,16 @@
 #include <gcdumpc/unstable/text/plural.h>
 #include <gcdumpc/unstable/values_watch.h>
 
-#include "input/input.h"
+#include "base/monotonic.h"
 #include "input/memory.h"
 #include "live/live.h"
 #include "signals.h"
-#include "term/message.h"
-#include "term/term.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_MS 2000u
@@ -31,10 +28,8 @@ static size_t read_memory(void *ctx, uint64_t address, void *ret, size_t n)
 
 static uint64_t now_ns(void *ctx)
 {
-    struct timespec t;
     (void)ctx;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return gcd_clock_ns();
 }
 
 /* A process in another time namespace has another clock. */

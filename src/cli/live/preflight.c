@@ -10,9 +10,7 @@
 #include "args.h"
 #include "base/text.h"
 #include "exit.h"
-#include "input/fail.h"
 #include "input/memory.h"
-#include "live/clock.h"
 #include "live/live.h"
 #include "term/message.h"
 #include "term/path.h"
@@ -26,7 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* Bytes of events from a process that does next to nothing: types, modules, methods. */
 #define LEAST_STREAM (2 * LIVE_MIB)

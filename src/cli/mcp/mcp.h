@@ -115,7 +115,7 @@ struct mcp_server {
     size_t waiting;
     struct mcp_request *current; /* what the worker is working on; NULL = nothing */
     bool canceled;               /* the client canceled it */
-    int64_t until_ns;            /* deadline of that call; 0 = none */
+    uint64_t until_ns;           /* deadline of that call; 0 = none */
     bool late;                   /* the deadline has passed */
     bool ended;                  /* the input has ended */
     bool initialized;            /* a client of the older revision has sent "initialize" */

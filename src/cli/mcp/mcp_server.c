@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/monotonic.h"
 #include "exit.h"
 #include "mcp/mcp.h"
 #include "mcp/mcp_call.h"
@@ -22,7 +23,7 @@
 
 /* How often the threads check for signals and for a client that is gone. */
 #define LOOK_MS           100
-#define PROGRESS_EVERY_NS INT64_C(250000000)
+#define PROGRESS_EVERY_NS UINT64_C(250000000)
 
 bool mcp_server_init(struct mcp_server *s, const struct cli_args *args, FILE *to)
 {
@@ -220,15 +221,8 @@ struct progress {
     const char *verb;
     double steps, told;
     uint64_t last;
-    int64_t told_ns;
+    uint64_t told_ns;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void tell(struct progress *p, double done, double share)
 {
@@ -251,7 +245,7 @@ static void report(void *ctx, const char *verb, uint64_t done, uint64_t total)
     double share = total > 0 && total != UINT64_MAX && done < total ? (double)done / (double)total
                    : done > 0                                       ? 0.999
                                                                     : 0;
-    int64_t now = now_ns();
+    uint64_t now = gcd_clock_ns();
     if (now - p->told_ns >= PROGRESS_EVERY_NS && p->steps + share > p->told) {
         p->told_ns = now;
         tell(p, p->steps + share, share);
@@ -329,7 +323,7 @@ bool mcp_work(struct mcp_server *s)
 /* Cancels the current call when its time is up.  Call it with the lock. */
 static void look_at_clock(struct mcp_server *s)
 {
-    if (s->until_ns == 0 || s->canceled || s->late || now_ns() < s->until_ns)
+    if (s->until_ns == 0 || s->canceled || s->late || gcd_clock_ns() < s->until_ns)
         return;
     s->late = true;
     atomic_store(&cli_canceled, true);
@@ -338,7 +332,7 @@ static void look_at_clock(struct mcp_server *s)
 void mcp_set_limit(struct mcp_server *s, uint64_t seconds)
 {
     pthread_mutex_lock(&s->lock);
-    s->until_ns = seconds > 0 ? now_ns() + (int64_t)seconds * 1000000000 : 0;
+    s->until_ns = seconds > 0 ? gcd_clock_ns() + (uint64_t)seconds * GCD_NS_PER_SECOND : 0;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -8,7 +8,6 @@
 #include <gcdumpc/unstable/full_names.h>
 
 #include "input/fail.h"
-#include "input/memory.h"
 #include "modules/module_names.h"
 #include "term/message.h"
 

@@ -1,7 +1,5 @@
 #include <gcdumpc/unstable/sites.h>
 
-#include "input/fail.h"
-#include "input/memory.h"
 #include "output/json_out.h"
 #include "summary/summary.h"
 

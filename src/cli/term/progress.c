@@ -1,26 +1,19 @@
 #include <stdio.h>
-#include <time.h>
 
+#include "base/monotonic.h"
 #include "term/progress.h"
 #include "term/term.h"
 
-#define FIRST_AFTER_NS   INT64_C(1000000000)
-#define AT_MOST_EVERY_NS INT64_C(170000000)
+#define FIRST_AFTER_NS   UINT64_C(1000000000)
+#define AT_MOST_EVERY_NS UINT64_C(170000000)
 
 static struct {
     bool off, checked, shown;
-    int64_t start_ns, last_ns;
+    uint64_t start_ns, last_ns;
     /* NULL: progress is printed */
     void (*take)(void *ctx, const char *verb, uint64_t done, uint64_t total);
     void *ctx;
 } state;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 void cli_progress_off(void)
 {
@@ -47,7 +40,7 @@ static bool is_due(void)
 {
     if (state.off)
         return false;
-    int64_t now = now_ns();
+    uint64_t now = gcd_clock_ns();
     if (!state.checked) {
         state.checked = true;
         state.off = !cli_is_terminal(stderr);

@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include "base/context.h"
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -4,7 +4,6 @@
  * buckets are {how many, the table that replaces it, what ends a chain, entries ...}, an
  * entry {type handle, next, hash}.  The end of a chain is 0 or odd.
  */
-#include "base/error.h"
 #include "image/clr/clr.h"
 
 #define TABLE_BUCKETS 16u

@@ -5,7 +5,6 @@
  * The names are those that the runtime sends in BulkType: bare for a nested type, with arguments in
  * brackets; the outer types come separately, as in a recording with names (src/recorded).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/unstable/metadata.h>

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"

@@ -12,7 +12,6 @@
  */
 #include <string.h>
 
-#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/signature.h"

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "image/clr/clr.h"
-#include "image/clr/clr_dac.h"
 
 #define THREAD_BYTES 1280u /* the handles are within, in .NET 8 to 11 */
 #define OBJECT_BYTES 128u  /* the field that leads back is within */

@@ -4,8 +4,6 @@
  */
 #include "write/html/html_data.h"
 
-#include <gcdumpc/names.h>
-
 #include "base/error.h"
 #include "io/packed.h"
 #include "write/json_put.h"

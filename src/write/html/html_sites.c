@@ -2,8 +2,6 @@
  * lines of each type. */
 #include <string.h>
 
-#include <gcdumpc/unstable/session/views.h>
-
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/mem.h"
 #include "write/tables/tables.h"
 #include "write/write.h"
 
