@@ -3,11 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_callback_type(const struct gcd_type *type)
+{
+    return type->name[0] == 'S' && /* asked often, and strcmp is slow with sanitizers */
+           (strcmp(type->name, "System.Threading.TimerQueueTimer") == 0 ||
+            strcmp(type->name, "System.Threading.CancellationTokenSource+CallbackNode") == 0);
+}
+
 static bool is_callback(const struct gcd_graph *g, uint32_t node)
 {
-    const char *name = gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)].name;
-    return strcmp(name, "System.Threading.TimerQueueTimer") == 0 ||
-           strcmp(name, "System.Threading.CancellationTokenSource+CallbackNode") == 0;
+    return is_callback_type(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]);
 }
 
 /* SEEN: what a way from a root leads to that has neither a timer nor a registration on it. */
@@ -53,16 +58,17 @@ static bool is_near_callback(const struct gcd_graph *g, uint32_t node, const uin
 /* Does the reference of FROM to TO not count? */
 static bool only_calls_back(const struct gcd_graph *g, uint32_t from, uint32_t to)
 {
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    bool any = false, rooted = false;
+    for (uint32_t i = 0; i < s->type_count && !any; i++)
+        any = s->types[i].objects > 0 && is_callback_type(&s->types[i]);
+    for (size_t i = 0; i < s->root_count && any && !rooted; i++)
+        rooted = (s->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= 4;
+    if (!rooted)
+        return false;
     uint8_t *seen = calloc(gcd_graph_node_count(g) + 1, 1);
-    bool any = false, rooted = false, ret;
-    for (uint32_t node = 0; node < gcd_graph_node_count(g) && !any; node++)
-        any = is_callback(g, node);
-    for (size_t i = 0; i < gcd_graph_summary(g)->root_count && any; i++)
-        rooted = rooted || ((gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0 &&
-                            graph_root_rank(g, i) <= 4);
-    if (any && rooted)
-        reach_without_callbacks(g, seen);
-    ret = any && rooted && seen[to] && is_near_callback(g, from, seen, 3);
+    reach_without_callbacks(g, seen);
+    bool ret = seen[to] && is_near_callback(g, from, seen, 3);
     free(seen);
     return ret;
 }
@@ -99,11 +105,16 @@ void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const
         }
     while (depth > 0) {
         uint32_t node = stack[--depth];
-        for (uint32_t to = 0; to < nodes; to++)
+        size_t edge_count, dependents = gcd_graph_dependent_count(g);
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &edge_count);
+        for (size_t i = 0; i < edge_count + dependents; i++) {
+            uint32_t to = i < edge_count ? edges[i]
+                                         : gcd_graph_dependent(g, i - edge_count)->value;
             if (!seen[to] && (without == NULL || !without[to]) && graph_leads(g, node, to)) {
                 seen[to] = 1;
                 stack[depth++] = to;
             }
+        }
     }
     free(stack);
 }
