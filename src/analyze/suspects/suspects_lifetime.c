@@ -80,7 +80,11 @@ bool suspects_is_container(const char *name)
     return strcmp(name, INJECTION "ServiceProvider") == 0 ||
            strstr(name, INJECTION "ServiceLookup.") != NULL ||
            gcd_text_begins(name, "Microsoft.Extensions.Hosting.Internal.") ||
-           strcmp(name, "Microsoft.AspNetCore.Builder.WebApplication") == 0;
+           strcmp(name, "Microsoft.AspNetCore.Builder.WebApplication") == 0 ||
+           /* each socket that waits, and with it all that is to go on: .NET 10 has an array of
+            * contexts, 8 and 9 have a dictionary of SocketAsyncEngine+SocketAsyncContextWrapper */
+           strstr(name, "System.Net.Sockets.SocketAsyncContext") != NULL ||
+           strstr(name, "System.Net.Sockets.SocketAsyncEngine") != NULL;
 }
 
 static const char *name_at(const struct suspects_work *w, const struct gcd_suspect *p, size_t i)
