@@ -238,12 +238,13 @@ static gcd_status put_names(const struct gcd_summary *s, const struct adding *a,
     return GCD_OK;
 }
 
-static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer)
+static gcd_status put_memory(const struct gcd_summary *s, const struct adding *a, uint8_t *buffer,
+                             struct gcd_error *err)
 {
     struct recorded_memory r = { .gc_number = s->gc_number,
                                  .walk_number = s->walk_number,
                                  .memory = s->memory };
-    nt_append_event(a, RECORDED_MEMORY - RECORDED_START, buffer, recorded_put_memory(buffer, &r));
+    return put_event(a, RECORDED_MEMORY, buffer, recorded_put_memory(buffer, &r), err);
 }
 
 static void append_sites(const struct gcd_sites *s, struct nt_append *a, uint8_t *buffer)
@@ -316,7 +317,7 @@ static gcd_status append_all(struct gcd_dump *d, struct plan *plan, struct gcd_i
     if (st == GCD_OK && plan->own)
         st = put_own(d, in, &a, buffer, err);
     if (st == GCD_OK && plan->memory)
-        append_memory(&d->summary, a.to, buffer);
+        st = put_memory(&d->summary, &a, buffer, err);
     if (st == GCD_OK && plan->names)
         st = put_names(&d->summary, &a, buffer, &plan->names_added, err);
     if (st == GCD_OK && plan->sites)
@@ -393,6 +394,10 @@ static gcd_status write_events(struct gcd_dump *d, struct gcd_input *in, struct 
     bool cut = st == GCD_E_TRUNCATED || st == GCD_E_FORMAT;
     if (names && (st == GCD_END || cut)) {
         gcd_status put = put_names(&d->summary, &a, buffer, &added, err);
+        st = put != GCD_OK ? put : st;
+    }
+    if (d->memory_is_new && !o->plain && (st == GCD_END || cut)) {
+        gcd_status put = put_memory(&d->summary, &a, buffer, err);
         st = put != GCD_OK ? put : st;
     }
     if ((st == GCD_END || cut) && d->values != NULL && o->values != GCD_RECORDING_VALUES_REMOVE) {

@@ -52,14 +52,19 @@ class ProcessMemory(LiveTest):
         with Process("--memory", "native", str(TAKEN)) as target:
             page = self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("a.html"), "--save-trace", self.path("a.nettrace"))
             self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("plain.nettrace"), "--plain")
+            self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("direct.nettrace"), "--direct")
+            self.gcdumpc("collect", "--pid", target.pid, "-o", self.path("plain-direct.nettrace"), "--direct", "--plain")
             metrics = self.gcdumpc("report", "--pid", target.pid, "--format", "prometheus").stdout
         with open(self.path("a.html"), encoding="utf-8") as f:
             self.assertRegex(f.read(), r'"look_for_native":true,"text":"the GC heap is (?:less than )?\d+ MiB of')
         self.assertRegex(page.stderr, HINT)
         self.assertRegex(metrics, r'\ngcdumpc_process_memory_bytes\{process="HeapLab",pid="\d+",kind="native_or_unknown"\} 3\d{8}\n')
-        saved, plain = (json.loads(self.gcdumpc("info", "--json", self.path(name)).stdout) for name in ("a.nettrace", "plain.nettrace"))
-        self.assertTrue(saved["process_memory"]["look_for_native"])
-        self.assertIsNone(plain["process_memory"])
+        # once more: a copy of a recording that gcdumpc made of memory
+        self.gcdumpc("convert", self.path("direct.nettrace"), "-o", self.path("again.nettrace"))
+        for name in ("a", "direct", "again", "plain", "plain-direct"):
+            memory = json.loads(self.gcdumpc("info", "--json", self.path(f"{name}.nettrace")).stdout)["process_memory"]
+            self.assertEqual(memory is not None and memory["look_for_native"], "plain" not in name, name)
+            self.assertEqual(memory is None, "plain" in name, name)
         self.assertRegex(self.gcdumpc("info", self.path("plain.nettrace")).stdout, r"\nprocess memory +not in this file")
 
     def need_root(self, tool):
