@@ -209,9 +209,11 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     struct cli_dump target = { .input = NULL };
     char path[GCD_IPC_PATH_MAX];
     enum cli_exit e = cli_find_target(args, &target, path);
-    if (e != CLI_DONE)
+    d->known = e == CLI_DONE;
+    if (e != CLI_DONE || path[0] == '\0') /* its memory can be read without a socket: try */
         return e;
     gcd_status st = gcd_ipc_process_info(path, patience, &info, &err);
+    d->known = st == GCD_OK || st == GCD_E_UNSUPPORTED;
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED)
         return cli_error(CLI_FAILED, target.subject, "its name is unknown: %s", err.msg);
     if (st == GCD_OK && info.entry_assembly[0] != '\0')
@@ -220,7 +222,6 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
         (void)snprintf(d->runtime, sizeof d->runtime, "%s", info.runtime_version);
     if (st == GCD_OK)
         gcd_ipc_process_info_done(&info);
-    d->known = true;
     return CLI_DONE;
 }
 
