@@ -273,6 +273,8 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
     GCD_TRY(gcd_async_find_jam(async, of.origins, of.context.alloc, &jam, &found, err));
     if (found) {
         GCD_TRY(gcd_session_fields(s, call, &of.fields, err));
+        of.step = gcd_session_step;
+        of.steps = s;
         GCD_TRY(gcd_async_jam_place(async, &jam, &of, place, sizeof place, err));
     }
     struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);

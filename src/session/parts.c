@@ -378,3 +378,23 @@ void session_drop(struct gcd_session *s)
     gcd_collections_free(s->collections);
     gcd_origins_free(s->origins);
 }
+
+uint32_t gcd_session_step(void *session, uint64_t address)
+{
+    static const char *const names[] = { "StateMachine.<>1__state", "<>1__state",
+                                         "StateMachine.$State", "$State" }; /* C#, Visual Basic */
+    struct gcd_session *s = session;
+    struct gcd_image_numbers *all;
+    if (!has_numbers(s) || gcd_graph_notes(s->graph)->addresses_made_up ||
+        session_numbers(s, &all, NULL) != GCD_OK || all == NULL)
+        return GCD_STEP_UNKNOWN;
+    uint32_t n = gcd_image_field_count(all, address);
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_image_field f = gcd_image_field(all, address, i);
+        bool fits = f.known && f.number.kind == GCD_NUMBER_SIGNED && f.number.bits <= INT32_MAX;
+        for (size_t k = 0; k < sizeof names / sizeof *names && fits; k++)
+            if (strcmp(f.name, names[k]) == 0)
+                return (uint32_t)f.number.bits;
+    }
+    return GCD_STEP_UNKNOWN;
+}

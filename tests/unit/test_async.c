@@ -616,15 +616,19 @@ static void which_semaphore(void **state)
 #define NOBODY                                                                          \
     " No other call of these methods is under way that could release it: an exception " \
     "may have skipped a Release, which belongs into a finally."
+#define UNKNOWN                                                                                 \
+    " No other call of these methods is under way that could release one: calls that wait may " \
+    "hold one and wait for another that was taken in a different order, or an exception may "   \
+    "have skipped a Release."
     static const struct {
         uint32_t first, second, others;
         const char *holder, *want;
     } rows[] = {
         { 12, 0, 0, "Shop.Gate", "12" TEXT WHAT " of Shop.Gate." NOBODY },
-        { 18, 2, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." NOBODY },
-        { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." NOBODY },
-        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT " of Shop.Gate." NOBODY },
-        { 17, 3, 0, "Shop.Hall", "20" TEXT WHAT "." NOBODY }, /* each has one */
+        { 18, 2, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." UNKNOWN },
+        { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." UNKNOWN },
+        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT " of 2 semaphores, Shop.Gate." UNKNOWN },
+        { 17, 3, 0, "Shop.Hall", "20" TEXT WHAT " of 2 semaphores." UNKNOWN }, /* each has one */
         { 12, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
         { 12, 0, 0, "Shop.Pool<System.Int32>",
           "12" TEXT WHAT " of Shop.Pool<System.Int32>." NOBODY },
@@ -708,6 +712,91 @@ static void calls_that_cross(void **state)
             (strstr(text, " 2 of them have a second semaphore that calls wait for, and may hold "
                           "it") != NULL) != waited_for)
             fail_msg("%u: %d %d %s", i, (int)jam.gates, (int)jam.crossing, text);
+        gcd_origins_free(o);
+        gcd_async_free(a);
+        gcd_graph_free(g);
+    }
+}
+
+/* Two calls that are in a later step than others of their method: where they wait, what they may
+ * hold.  The calls before FIRST wait for one semaphore, others for a second one. */
+struct steps {
+    const struct gcd_graph *g;
+    bool known;
+    uint32_t later[2]; /* calls */
+};
+
+static uint32_t step_in(void *steps, uint64_t address)
+{
+    const struct steps *s = steps;
+    uint32_t node = gcd_graph_find(s->g, address);
+    if (!s->known || node < 5)
+        return GCD_STEP_UNKNOWN;
+    return node == 6 + 3 * s->later[0] || node == 6 + 3 * s->later[1] ? 3 : 1;
+}
+
+static void calls_in_a_later_step(void **state)
+{
+    (void)state;
+#define NO_CALL 1000u
+    static const struct {
+        uint32_t first, second, others;
+        struct steps steps;
+        uint64_t later, again;
+        const char *want;
+    } rows[] = {
+        /* each waits for what the other may hold */
+        { 10,
+          10,
+          0,
+          { NULL, true, { 3, 13 } },
+          2,
+          0,
+          "2 of them wait in a later step than the others and for another semaphore: they may hold "
+          "the one that the others wait for." },
+        { 10, 10, 5, { NULL, true, { 3, 13 } }, 2, 0, " 2 of them wait in a later step " },
+        { 10, 10, 5, { NULL, true, { 3, 4 } }, 2, 0, " 5 other calls of these methods " },
+        { 19,
+          1,
+          0,
+          { NULL, true, { NO_CALL, 19 } },
+          1,
+          0,
+          " 1 of them waits in a later step than the others and for another semaphore: it may "
+          "hold" },
+        /* it waits for what it may hold */
+        { 20,
+          0,
+          0,
+          { NULL, true, { NO_CALL, 7 } },
+          0,
+          1,
+          " 1 of them waits for it in a later step than the others, and may hold it already" },
+        { 19, 1, 0, { NULL, true, { NO_CALL, 7 } }, 1, 0, " and for another semaphore" },
+        { 10, 10, 0, { NULL, true, { NO_CALL, NO_CALL } }, 0, 0, NOBODY },
+        { 20, 0, 0, { NULL, false, { NO_CALL, NO_CALL } }, 0, 0, NOBODY },
+        { 10, 10, 0, { NULL, false, { 3, 13 } }, 0, 0, UNKNOWN },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, "Shop.Gate");
+        struct steps steps = rows[i].steps;
+        struct gcd_async *a = find(g, NULL);
+        struct gcd_origins *o;
+        struct gcd_async_jam jam;
+        bool found;
+        char place[GCD_ASYNC_PLACE_BYTES], text[GCD_ASYNC_JAM_BYTES];
+        steps.g = g;
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_async_find_jam(a, o, NULL, &jam, &found, &err), GCD_OK);
+        assert_true(found);
+        struct gcd_async_jam_of of = { .graph = g, .origins = o, .step = step_in, .steps = &steps };
+        assert_int_equal(gcd_async_jam_place(a, &jam, &of, place, sizeof place, &err), GCD_OK);
+        gcd_async_jam_text(a, &jam, place, text, sizeof text);
+        if (jam.later != rows[i].later || jam.again != rows[i].again ||
+            jam.steps_known != steps.known || strstr(text, rows[i].want) == NULL)
+            fail_msg("%zu: %d %d %s", i, (int)jam.later, (int)jam.again, text);
+        bool two = strstr(text, " for " WHAT " of 2 semaphores, Shop.Gate.") != NULL;
+        assert_int_equal(two, jam.semaphores == 2);
         gcd_origins_free(o);
         gcd_async_free(a);
         gcd_graph_free(g);
@@ -1201,6 +1290,7 @@ int main(void)
         cmocka_unit_test(where_many_calls_wait),
         cmocka_unit_test(which_semaphore),
         cmocka_unit_test(calls_that_cross),
+        cmocka_unit_test(calls_in_a_later_step),
         cmocka_unit_test(semaphores_of_keys),
         cmocka_unit_test(since_when_it_waits),
         cmocka_unit_test(totals),

@@ -7,7 +7,8 @@ set(GCDUMPC_SMALL_FILES
     analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills
-    analyze/async/async_jam analyze/async/async_kinds analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
+    analyze/async/async_jam analyze/async/async analyze/async/async_kinds analyze/async/async_order
+    analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers
     analyze/collections/collection_count analyze/collections/collection_keys
     analyze/collections/collection_names analyze/collections/collections
@@ -34,7 +35,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
-    base/error base/safe_open_linux base/short_name
+    analyze/estimate base/elf_notes base/error base/safe_open_linux base/short_name
     etl/etl_file
     fields/fields
     heap/heap_loss heap/heap_maps heap/heap_recorded heap/heap_type

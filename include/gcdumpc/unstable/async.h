@@ -160,6 +160,12 @@ struct gcd_async_jam {
      * another one of these than they wait for, themselves or what waits for them: they may hold it
      */
     uint64_t gates, crossing;
+    uint64_t semaphores; /* of these, those with PLACE */
+    /* calls in a later step than that where others of their method first wait for a semaphore, so
+     * that they may hold it: for another one; for the same one again */
+    uint64_t later, again;
+    bool later_differ; /* LATER wait for several semaphores */
+    bool steps_known;  /* else these are 0 */
 };
 /* False: fewer than GCD_ASYNC_JAM stacks wait in each.  ALLOC may be NULL.  GCD_E_NOMEM. */
 #define GCD_ASYNC_JAM 10u
@@ -176,7 +182,12 @@ struct gcd_async_jam_of {
     const struct gcd_fields *fields; /* may be NULL */
     const struct gcd_names *names;   /* may be NULL */
     const struct gcd_origins *origins;
+    /* which await the call with its variables at ADDRESS has come to, see gcd_session_step; NULL =
+     * of no call is that known */
+    uint32_t (*step)(void *steps, uint64_t address); /* GCD_STEP_UNKNOWN */
+    void *steps;
 };
+#define GCD_STEP_UNKNOWN UINT32_MAX
 /*
  * The field or static variable of the program with the SemaphoreSlim that nearly all calls of JAM
  * wait for, or with the collection in which all are, in RET[CAP]: "Shop.Renderer._gate",
@@ -185,8 +196,7 @@ struct gcd_async_jam_of {
  * objects, and one over those of the program and collections for each level of the collection, at
  * most 7; 3 bits per node.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_MUST_CHECK gcd_status gcd_async_jam_place(const struct gcd_async *a,
-                                              struct gcd_async_jam *jam,
+GCD_MUST_CHECK gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *jam,
                                               const struct gcd_async_jam_of *of, char *ret,
                                               size_t cap, struct gcd_error *err);
 #define GCD_ASYNC_PLACE_BYTES 460

@@ -11,6 +11,7 @@
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/text/plural.h>
 
+#include "analyze/async/async_gates.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -141,22 +142,6 @@ enum passage {
     PASSAGE /* inside a collection, or one */
 };
 
-struct gates {
-    const struct gcd_graph *g;
-    const struct gcd_async_jam_of *of;
-    struct gcd_graph_types type_of;
-    const gcd_cancel_flag *cancel;
-    uint32_t semaphore, waiter; /* types; GCD_TYPE_NONE = there is none */
-    uint8_t *passages;          /* [types] enum passage */
-    /* bits of nodes: counted waiters and what they wait for, then what is known to lead to the
-     * semaphores; what a pass looks for, first the semaphores; what the next one looks for */
-    uint64_t *seen, *wanted, *next;
-    uint32_t *todo; /* [waiters] */
-    size_t waiters;
-    uint64_t count; /* of semaphores */
-    bool more;      /* something is in NEXT */
-};
-
 /* Where the semaphores are. */
 struct holder {
     uint32_t type;     /* GCD_TYPE_NONE: a static variable, or not found */
@@ -206,22 +191,21 @@ static void find_passages(struct gates *w)
 /* How many wait in the queue of the semaphore NODE, whose waiters refer to each other. */
 static uint64_t waiting(struct gates *w, uint32_t node)
 {
-    uint64_t count = 0;
-    size_t depth = 0;
-    for (uint32_t at = node;; at = w->todo[--depth]) {
+    size_t first = w->queued;
+    for (size_t at = first;; at++) { /* those that were found are looked at in turn */
         size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(w->g, at, &n);
+        const uint32_t *edges =
+            gcd_graph_node_edges(w->g, at == first ? node : w->queue[at - 1].node, &n);
         for (size_t i = 0; i < n; i++) {
             uint64_t bit = UINT64_C(1) << edges[i] % 64;
             if (gcd_graph_type_at(&w->type_of, edges[i]) != w->waiter ||
                 (w->seen[edges[i] / 64] & bit) != 0)
                 continue;
             w->seen[edges[i] / 64] |= bit;
-            w->todo[depth++] = edges[i];
-            count++;
+            w->queue[w->queued++] = (struct gate_waiter){ edges[i], node };
         }
-        if (depth == 0)
-            return count;
+        if (at == w->queued)
+            return w->queued - first;
     }
 }
 
@@ -253,90 +237,6 @@ static gcd_status find_gates(struct gates *w, struct gcd_async_jam *jam, struct 
     w->count = most >= nearly && gate != GCD_NODE_NONE;
     if (w->count > 0)
         bits_set(w->wanted, gate);
-    return GCD_OK;
-}
-
-/* ---- calls with two semaphores ---- */
-
-#define CALLERS_MAX 16u
-#define FIELDS_MAX  64u
-
-/* The first fields of NODE, as many as a call has variables. */
-static const uint32_t *fields_of(const struct gates *w, uint32_t node, size_t *ret_n)
-{
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, ret_n);
-    *ret_n = *ret_n < FIELDS_MAX ? *ret_n : FIELDS_MAX;
-    return edges;
-}
-
-static const char *type_name(const struct gates *w, uint32_t node)
-{
-    return gcd_graph_summary(w->g)->types[gcd_graph_type_at(&w->type_of, node)].name;
-}
-
-/* The call that waits for NODE, which waits for FROM; GCD_NODE_NONE. */
-static uint32_t caller_of(const struct gates *w, uint32_t node, uint32_t from)
-{
-    size_t n;
-    const uint32_t *edges = fields_of(w, node, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] != node && edges[i] != from &&
-            strstr(type_name(w, edges[i]), "StateMachineBox`") != NULL)
-            return edges[i];
-    return GCD_NODE_NONE;
-}
-
-/* Does NODE refer to a semaphore that calls wait for, other than *FIRST?  That is the first one,
- * GCD_NODE_NONE = none so far. */
-static bool has_other(const struct gates *w, uint32_t node, uint32_t *first)
-{
-    size_t n;
-    const uint32_t *edges = fields_of(w, node, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (gcd_graph_type_at(&w->type_of, edges[i]) != w->semaphore ||
-            !bits_get(w->seen, edges[i]))
-            continue;
-        if (*first != GCD_NODE_NONE && *first != edges[i])
-            return true;
-        *first = edges[i];
-    }
-    return false;
-}
-
-/* The same of a call; in a debug build its variables are in an object of their own. */
-static bool call_has_other(const struct gates *w, uint32_t box, uint32_t *first)
-{
-    size_t n;
-    const uint32_t *edges = fields_of(w, box, &n);
-    bool found = has_other(w, box, first);
-    for (size_t i = 0; i < n && !found; i++)
-        if (edges[i] != box && gcd_made_of(type_name(w, edges[i])) == GCD_MADE_OF_STATE)
-            found = has_other(w, edges[i], first);
-    return found;
-}
-
-/* Counts the calls with two semaphores, one of which they wait for, in their variables or in those
- * of the calls that wait for them. */
-static gcd_status find_crossing(const struct gates *w, struct gcd_async_jam *jam,
-                                struct gcd_error *err)
-{
-    uint32_t nodes = gcd_graph_node_count(w->g);
-    for (uint32_t i = 0; i < nodes; i++) {
-        if (i % CHECK_EVERY == 0)
-            GCD_TRY(gcd_check_canceled(w->cancel, err));
-        if (gcd_graph_type_at(&w->type_of, i) != w->waiter || !bits_get(w->seen, i))
-            continue;
-        uint32_t first = GCD_NODE_NONE, from = i, at = caller_of(w, i, i);
-        for (unsigned n = 0; n < CALLERS_MAX && at != GCD_NODE_NONE; n++) {
-            if (call_has_other(w, at, &first)) {
-                jam->crossing++;
-                break;
-            }
-            uint32_t next = caller_of(w, at, from);
-            from = at;
-            at = next;
-        }
-    }
     return GCD_OK;
 }
 
@@ -445,13 +345,13 @@ static gcd_status put_place(struct gates *w, struct gcd_async_jam *jam, char *re
                             struct gcd_error *err)
 {
     struct holder h;
-    if (w->seen == NULL || w->wanted == NULL || w->next == NULL || w->todo == NULL ||
+    if (w->seen == NULL || w->wanted == NULL || w->next == NULL || w->queue == NULL ||
         w->passages == NULL)
         return gcd_fail_nomem(err, DOING);
     find_passages(w);
     GCD_TRY(find_gates(w, jam, err));
-    if (jam->gates > 1)
-        GCD_TRY(find_crossing(w, jam, err));
+    jam->semaphores = w->count;
+    GCD_TRY(async_find_order(w, jam, err));
     GCD_TRY(find_holder(w, &h, err));
     put_holder(w, &h, ret, cap);
     return GCD_OK;
@@ -476,17 +376,43 @@ gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *
     uint64_t **const bits[] = { &w.seen, &w.wanted, &w.next };
     for (size_t i = 0; i < 3; i++)
         *bits[i] = gcd_mem_new_array(&alloc, words, sizeof **bits[i]);
-    w.todo = gcd_mem_new_uncleared(&alloc, w.waiters + 1, sizeof *w.todo);
+    w.queue = gcd_mem_new_uncleared(&alloc, w.waiters + 1, sizeof *w.queue);
     w.passages = gcd_mem_new(&alloc, (size_t)types + 1);
     gcd_status st = put_place(&w, jam, ret, cap, err);
     gcd_mem_free(&alloc, w.passages, (size_t)types + 1);
-    gcd_mem_free(&alloc, w.todo, (w.waiters + 1) * sizeof *w.todo);
+    gcd_mem_free(&alloc, w.queue, (w.waiters + 1) * sizeof *w.queue);
     for (size_t i = 0; i < 3; i++)
         gcd_mem_free(&alloc, *bits[i], words * sizeof **bits[i]);
     return st;
 }
 
 /* ---- the sentence ---- */
+
+/* No call that does something else could release it: one of those that wait may have it. */
+static void put_nobody(const struct gcd_async_jam *jam, char *buf, size_t cap)
+{
+    if (jam->later > 0)
+        (void)snprintf(buf, cap,
+                       " %s of them wait%s in a later step than the others and for another "
+                       "semaphore: %s may hold the one that the others wait for. Look for "
+                       "semaphores that calls take in different orders.",
+                       GCD_DIGITS(jam->later), gcd_by_number(jam->later, "s", ""),
+                       gcd_by_number(jam->later, "it", "they"));
+    else if (jam->again > 0)
+        (void)snprintf(buf, cap,
+                       " %s of them wait%s for it in a later step than the others, and may hold it "
+                       "already: who has a SemaphoreSlim cannot enter it again.",
+                       GCD_DIGITS(jam->again), gcd_by_number(jam->again, "s", ""));
+    else if (jam->gates > 1 && !jam->steps_known)
+        (void)snprintf(buf, cap,
+                       " No other call of these methods is under way that could release one: calls "
+                       "that wait may hold one and wait for another that was taken in a different "
+                       "order, or an exception may have skipped a Release.");
+    else
+        (void)snprintf(buf, cap,
+                       " No other call of these methods is under way that could release it: an "
+                       "exception may have skipped a Release, which belongs into a finally.");
+}
 
 /* Who could release the semaphore, in BUF[CAP]. */
 static void put_others(const struct gcd_async_frame *frames, const struct gcd_async_jam *jam,
@@ -500,10 +426,9 @@ static void put_others(const struct gcd_async_frame *frames, const struct gcd_as
                        gcd_by_number(jam->crossing, "it waits", "they wait"));
         return;
     }
-    if (jam->others == 0) {
-        (void)snprintf(buf, cap,
-                       " No other call of these methods is under way that could release it: an "
-                       "exception may have skipped a Release, which belongs into a finally.");
+    /* a circle of calls does not end because others go on */
+    if (jam->others == 0 || jam->later_differ) {
+        put_nobody(jam, buf, cap);
         return;
     }
     const struct gcd_async_frame *what = &frames[jam->others_wait_for];
@@ -522,15 +447,22 @@ void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *j
 {
     size_t n;
     const struct gcd_async_frame *frames = gcd_async_frames(a, &n), *what = &frames[jam->waits_for];
-    char others[OTHERS_BYTES] = "";
+    char others[OTHERS_BYTES] = "", several[64] = "";
+    if (what->kind == GCD_ASYNC_SEMAPHORE && jam->semaphores > 1)
+        (void)snprintf(several, sizeof several, " of %s semaphores%s", GCD_DIGITS(jam->semaphores),
+                       place[0] != '\0' ? "," : "");
     if (what->kind == GCD_ASYNC_SEMAPHORE)
         put_others(frames, jam, others, sizeof others);
     else if (jam->threads > 0)
         (void)snprintf(others, sizeof others,
                        " For %s of them a thread blocks in Wait or Result: await instead.",
                        jam->threads == jam->stacks ? "each" : GCD_DIGITS(jam->threads));
-    (void)snprintf(
-        ret, cap, "%s calls wait in %.500s for %.300s%s%.460s%s.%s", GCD_DIGITS(jam->stacks),
-        frames[jam->method].name, what->name, place[0] != '\0' ? " of " : "", place,
-        jam->old_stacks == jam->stacks ? ", all since before the last collection" : "", others);
+    (void)snprintf(ret, cap, "%s calls wait in %.500s for %.300s%s%s%.460s%s.%s",
+                   GCD_DIGITS(jam->stacks), frames[jam->method].name, what->name, several,
+                   place[0] == '\0'     ? ""
+                   : several[0] != '\0' ? " "
+                                        : " of ",
+                   place,
+                   jam->old_stacks == jam->stacks ? ", all since before the last collection" : "",
+                   others);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/session/views.h>
+
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
@@ -145,7 +147,9 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
                                              .graph = h->g,
                                              .fields = h->fields,
                                              .names = h->options->names,
-                                             .origins = h->origins };
+                                             .origins = h->origins,
+                                             .step = gcd_session_step,
+                                             .steps = h->session };
         GCD_TRY(gcd_async_jam_place(h->async, &jam, &of, place, sizeof place, err));
         gcd_async_jam_text(h->async, &jam, place, sentence, sizeof sentence);
     }

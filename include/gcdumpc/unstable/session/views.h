@@ -39,6 +39,11 @@ GCD_MUST_CHECK gcd_status gcd_session_numbers(struct gcd_session *s, struct gcd_
 const char *gcd_session_limit(struct gcd_session *s, uint64_t address, uint64_t least,
                               uint64_t *ret);
 
+/* Which await the asynchronous method with its variables in the object at ADDRESS of the SESSION, a
+ * struct gcd_session, has come to, from 0 in the order of the source; GCD_STEP_UNKNOWN: none, or it
+ * is not known.  Also where values may not be seen. */
+uint32_t gcd_session_step(void *session, uint64_t address);
+
 /* The field of each owner of F that limits what it has, and its value: all that are looked at must
  * have the same, and the fullest nearly as many.  NULL = not known. */
 const char *gcd_session_owner_limit(struct gcd_session *s, const struct gcd_owner_fill *f,
