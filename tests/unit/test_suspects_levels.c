@@ -308,46 +308,63 @@ static void what_few_elements_have_below(void **state)
     }
 }
 
-/* Few elements that lead to long chains of their own type, or are the roots of trees, which are as
+/* Elements that lead to chains of their own type, or of another one, or to trees, which are as
  * large as what they describe. */
 static void what_elements_lead_to(void **state)
 {
     (void)state;
     static const struct {
-        unsigned elements, each;
-        bool tree;
-        const char *what;
+        const char *type;
+        unsigned elements, each, children;
+        bool lists; /* between each and its children */
+        const char *what, *advice;
     } rows[] = {
-        { 4, 200, false, "4 Policy, a chain of about 200 Policy in each" },
-        { 150, 120, false, "150 Policy, a chain of about 120 Policy in each" },
-        { 10, 99, false, "10 Policy, 9.7 KiB each" },
-        { 10, 120, true, "10 Policy, 13.8 KiB each" },
+#define NEVER_REMOVES "If it grows, look in Book for what adds to it and never removes."
+#define LINKS_EACH                                                                                 \
+    "Look in Policy for what links each new Policy to the one before and never lets go of the "    \
+    "old ones."
+        { "Shop.Policy", 4, 200, 1, false, "4 Policy, a chain of about 200 Policy in each",
+          LINKS_EACH },
+        { "Shop.Policy", 150, 120, 1, false, "150 Policy, a chain of about 120 Policy in each",
+          LINKS_EACH },
+        { "Shop.Policy", 10, 99, 1, false, "10 Policy, a chain of about 99 Policy in each",
+          NEVER_REMOVES },
+        { "Shop.Policy", 100, 15, 1, false, "100 Policy, 1.5 KiB each", NEVER_REMOVES },
+        { "Shop.Policy", 10, 120, 1, true, "10 Policy, 13.8 KiB each", NEVER_REMOVES },
+        { "Shop.Policy", 10, 500, 2, false, "10 Policy, 48.8 KiB each", NEVER_REMOVES },
+        { "Shop.Policy", 10, 120, 5, false, "10 Policy, 11.7 KiB each", NEVER_REMOVES },
+        { "Shop.Client", 250, 81, 1, false, "250 Client, a chain of about 80 Policy in each",
+          NEVER_REMOVES },
+        { "Shop.Client", 10, 201, 1, false, "10 Client, a chain of about 200 Policy in each",
+          "Look in Client for what links each new Policy to the one before and never lets go of "
+          "the old ones." },
+        { "Shop.Client", 250, 81, 2, false, "250 Client, 7.9 KiB each", NEVER_REMOVES },
+        { "Shop.Client", 10, 501, 2, false, "10 Client, about 500 Policy in each", NEVER_REMOVES },
+        { "Shop.Client", 10, 501, 5, true, "10 Client, about 500 Policy in each", NEVER_REMOVES },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
-        uint32_t book = node(p, "Shop.Book", 24);
+        uint32_t book = node(p, "Shop.Book", 24), made[501] = { 0 };
         static_root(p, book, "s_book");
-        uint32_t policy = fill(p, book, rows[i].elements, "Shop.Policy");
+        uint32_t first_one = fill(p, book, rows[i].elements, rows[i].type);
         for (unsigned k = 0; k < rows[i].elements; k++) {
-            uint32_t last = policy + k;
-            child(p, last, "System.Byte[]", 76);
+            made[0] = first_one + k;
+            child(p, made[0], "System.Byte[]", 76);
             for (unsigned m = 1; m < rows[i].each; m++) {
-                uint32_t list = last;
-                if (rows[i].tree)
-                    list = child(p, child(p, last, OBJECTS, 8), "System.Object[]", 10);
-                last = child(p, list, "Shop.Policy", 24);
-                child(p, last, "System.Byte[]", 76);
+                /* below another one, each has as many children; the element itself has one */
+                bool other = strcmp(rows[i].type, "Shop.Policy") != 0;
+                uint32_t above = made[m < 2 || !other ? (m - 1) / rows[i].children
+                                                      : 1 + (m - 2) / rows[i].children];
+                if (rows[i].lists)
+                    above = child(p, child(p, above, OBJECTS, 8), "System.Object[]", 10);
+                made[m] = child(p, above, "Shop.Policy", 24);
+                child(p, made[m], "System.Byte[]", 76);
             }
         }
         struct answer a = ask(p, 0.5);
-        bool chain = !rows[i].tree && rows[i].each > 100;
         assert_string_equal(first(a)->what, rows[i].what);
-        assert_string_equal(first(a)->advice,
-                            chain ? "Look in Policy for what links each new Policy to the one "
-                                    "before and never lets go of the old ones."
-                                  : "If it grows, look in Book for what adds to it and never "
-                                    "removes.");
-        assert_int_equal(first(a)->size_only, !chain);
+        assert_string_equal(first(a)->advice, rows[i].advice);
+        assert_int_equal(first(a)->size_only, strcmp(rows[i].advice, NEVER_REMOVES) == 0);
         forget(a);
     }
 }

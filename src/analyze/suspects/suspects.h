@@ -128,6 +128,8 @@ struct suspect {
     uint32_t below;
     bool below_listens;  /* most of these objects have a method that a delegate holds */
     uint32_t below_link; /* one of them; another one holds it, and most others; GCD_NODE_NONE */
+    /* so many others are above one of them, on average, if others are above most; else 0 */
+    uint32_t below_depth;
     /* OBJECT, a queue: an own object that knows it, of FAILED, has a task that failed with an
      * exception of FAILURE; GCD_TYPE_NONE = none has */
     uint32_t failure, failed;
@@ -182,7 +184,7 @@ struct suspects_below {
     bool grows;
     bool listens;     /* by a method that a delegate holds */
     bool collections; /* OWNER is a collection of the framework */
-    bool chains;      /* each element holds the next one of its type, and so on */
+    bool chains;      /* each object holds the next one of its type, and so on */
     uint32_t link;    /* an object that one of its type holds, as most are; GCD_NODE_NONE */
 };
 

@@ -11,6 +11,11 @@
 #define FEW_ELEMENTS 100u
 /* An object that holds so many directly does. */
 #define EACH_HAS_MANY 100u
+/* So many objects, each of which holds the next one, are called a chain. */
+#define CHAIN_LEAST 16u
+/* In a chain, half of the others are above each object, on average, and in a balanced tree very few
+ * are.  One part in so many makes a chain: most nodes of it may have branches of their own. */
+#define CHAIN_PART 8u
 /* So many objects are asked for what holds them, in so many steps in all: each object of a long
  * list is below those before it. */
 #define ASKED     256u
@@ -39,8 +44,13 @@ static uint32_t type_of_each(const struct suspects_work *w, const struct gcd_sus
     return GCD_TYPE_NONE;
 }
 
-/* Has it few elements, and are most bytes in own objects of another type?  Or does each element
- * have many of its own type below it? */
+/* Has it few elements, each with very many objects below it? */
+static bool is_few_with_many(const struct gcd_suspect *p)
+{
+    return p->elements <= FEW_ELEMENTS && p->own[0].objects / p->elements >= EACH_HAS_MANY;
+}
+
+/* Are most bytes in own objects below the elements, and so many of them that they may be chains? */
 static bool is_deep(const struct suspects_work *w, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
@@ -48,12 +58,8 @@ static bool is_deep(const struct suspects_work *w, const struct suspect *x)
     if (each == GCD_TYPE_NONE || p->own_count == 0 || p->own[0].bytes < p->bytes / 2 ||
         p->elements == 0)
         return false;
-    if (p->own[0].type == w->alike[each])
-        return p->own[0].objects / p->elements >= EACH_HAS_MANY;
     /* of nested collections it is worth a word in any case what is in them */
-    return is_nested(w, each)
-               ? p->own[0].objects / p->elements > 1
-               : p->elements <= FEW_ELEMENTS && p->own[0].objects / p->elements >= EACH_HAS_MANY;
+    return p->own[0].objects / p->elements >= (is_nested(w, each) ? 2 : CHAIN_LEAST);
 }
 
 /* Who holds the objects of one suspect. */
@@ -61,11 +67,13 @@ struct asking {
     uint64_t every, seen;
     uint32_t steps, asked, listening; /* the method of so many is held by a delegate */
     uint32_t linked, link;            /* so many are held by one of their type, as LINK is */
+    uint32_t below, depth; /* so many are below others of their type, each below its DEPTH */
     struct gcd_suspect_part types[TYPES_MAX];
     size_t count;
 };
 
-/* The own type of what holds NODE directly; GCD_TYPE_NONE = nothing in suspect NUMBER. */
+/* The own type of what holds NODE directly; GCD_TYPE_NONE = nothing in suspect NUMBER.  Adds the
+ * objects of NODE's type on the way to the depth. */
 static uint32_t holder_of(const struct suspects_work *w, struct asking *a, uint32_t node,
                           uint16_t number)
 {
@@ -77,24 +85,26 @@ static uint32_t holder_of(const struct suspects_work *w, struct asking *a, uint3
         uint32_t above = suspects_type_of(w, up);
         if (w->is_own[above] && w->alike[above] != type)
             return w->alike[above];
+        a->depth += w->alike[above] == type;
     }
     return GCD_TYPE_NONE;
 }
 
 static void ask(const struct suspects_work *w, struct asking *a, uint32_t node, uint16_t number)
 {
-    uint32_t type = holder_of(w, a, node, number);
+    uint32_t depth = a->depth, type = holder_of(w, a, node, number);
     size_t i = 0;
-    if (a->steps >= STEPS_MAX)
-        return;
     uint32_t up = suspects_parent(w, node);
     a->asked++;
+    a->below += a->depth > depth;
     a->listening += up < GCD_NODE_ROOT && suspects_is_delegate(w, suspects_type_of(w, up));
     if (up < GCD_NODE_ROOT &&
         w->alike[suspects_type_of(w, up)] == w->alike[suspects_type_of(w, node)]) {
         a->linked++;
         a->link = node;
     }
+    if (a->steps >= STEPS_MAX) /* within a very long chain */
+        return;
     while (i < a->count && a->types[i].type != type)
         i++;
     if (i == a->count && i < TYPES_MAX)
@@ -119,6 +129,7 @@ static gcd_status find_one(struct suspects_work *w, uint16_t number, struct gcd_
             x->below = a.types[i].type;
     x->below_listens = a.listening > a.asked / 2;
     x->below_link = a.linked > a.asked / 2 ? a.link : GCD_NODE_NONE;
+    x->below_depth = a.below > a.asked / 2 ? a.depth / a.asked : 0;
     return GCD_OK;
 }
 
@@ -128,6 +139,7 @@ gcd_status suspects_find_below(struct suspects_work *w, struct gcd_error *err)
         w->s->items[i].below = GCD_TYPE_NONE;
         w->s->items[i].below_listens = false;
         w->s->items[i].below_link = GCD_NODE_NONE;
+        w->s->items[i].below_depth = 0;
         if (w->s->items[i].pub.kind == GCD_SUSPECT_OBJECT && is_deep(w, &w->s->items[i]))
             GCD_TRY(find_one(w, (uint16_t)(i + 1), err));
     }
@@ -143,9 +155,12 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
     *ret = (struct suspects_below){ .owner = type_of_each(w, p),
                                     .link = x->below_link,
                                     .each = (p->own[0].objects + p->elements / 2) / p->elements };
-    if (p->own[0].type == w->alike[ret->owner]) {
-        ret->chains = ret->grows = x->below_link != GCD_NODE_NONE;
-        return ret->chains;
+    bool chain = x->below_link != GCD_NODE_NONE && x->below_depth >= ret->each / CHAIN_PART;
+    if (p->own[0].type == w->alike[ret->owner] ||
+        (!is_nested(w, ret->owner) && !is_few_with_many(p))) {
+        ret->chains = chain;
+        ret->grows = chain && p->own[0].objects / p->elements >= EACH_HAS_MANY;
+        return chain;
     }
     if (is_nested(w, ret->owner)) {
         ret->collections = true;
@@ -163,7 +178,9 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
     /* what each element has one of need not hold the others */
     if (ret->owner != p->element.type && x->below != w->alike[ret->owner])
         ret->owner = p->element.type;
-    ret->grows = ret->each >= EACH_HAS_MANY;
+    ret->chains = chain;
+    /* a tree is what its owner consists of */
+    ret->grows = ret->each >= EACH_HAS_MANY && (chain || x->below_depth == 0);
     return ret->each > 0;
 }
 
