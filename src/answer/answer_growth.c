@@ -335,8 +335,8 @@ static void prefer_come(struct answer_older *o, const struct gcd_names *names)
         const struct gcd_suspect *s = gcd_suspects_get(o->newer, i);
         /* what else these objects are, such as tasks, is told of the suspect only */
         if (is_filling(o, names, g) ||
-            (g->same_elements && s->also_count == 0 && (o->come.bytes >= MOST(g->grown) ||
-                                  is_in_owners(o, names, s, g))))
+            (g->same_elements && s->also_count == 0 &&
+             (o->come.bytes >= MOST(g->grown) || is_in_owners(o, names, s, g))))
             g->worth = false;
     }
 }
@@ -485,8 +485,8 @@ static void find_shares(struct answer_older *o, uint64_t told)
  * lead with, have most of its bytes. */
 static gcd_status fold_told(struct answer_older *o, struct gcd_error *err)
 {
-    struct told told = { .items = gcd_mem_new_array(&o->alloc, o->growth_count,
-                                                    sizeof *told.items) };
+    struct told told = { .items =
+                             gcd_mem_new_array(&o->alloc, o->growth_count, sizeof *told.items) };
     if (told.items == NULL && o->growth_count > 0)
         return gcd_fail_nomem(err, "comparing suspects");
     for (size_t i = 0; i < o->growth_count; i++) {
@@ -736,16 +736,16 @@ static const char *filling(const struct answer_older *o, char ret[ANSWER_COME_BY
     char come[ANSWER_COME_BYTES];
     if (o->limited[0] != '\0') {
         (void)snprintf(ret, ANSWER_COME_BYTES,
-                       "No suspect has grown between the two dumps. %.1900s", o->limited);
+                       "No suspect has grown much between the two dumps. %.1900s", o->limited);
         return ret;
     }
     const struct gcd_owner_fill *f = &o->limit.fill->counts;
     (void)answer_come_text(&o->come, come);
-    int n = snprintf(ret, ANSWER_COME_BYTES,
-                     "No suspect has grown between the two dumps. %.900s. None of the %s %.400s "
-                     "has more than %s %.400s",
-                     come, GCD_DIGITS(f->owners), o->come.owner_said, GCD_DIGITS(f->most),
-                     o->come.element_said);
+    int n = snprintf(
+        ret, ANSWER_COME_BYTES,
+        "No suspect has grown much between the two dumps. %.900s. None of the %s %.400s "
+        "has more than %s %.400s",
+        come, GCD_DIGITS(f->owners), o->come.owner_said, GCD_DIGITS(f->most), o->come.element_said);
     if (o->limit.trimmed)
         (void)snprintf(ret + n, ANSWER_COME_BYTES - (size_t)n,
                        " (before: %s), and %s have at least three quarters of that: they seem to "
@@ -793,8 +793,8 @@ static const char *not_grown(const struct answer_older *o, char ret[ANSWER_COME_
     if (said != NULL)
         return said;
     return o->complete[0] && o->complete[1]
-               ? "No suspect has grown between the two dumps."
-               : "No suspect has grown in what has arrived of the two dumps; not all has.";
+               ? "No suspect has grown much between the two dumps."
+               : "No suspect has grown much in what has arrived of the two dumps; not all has.";
 }
 
 /* Where to look; what may be a limit is said, too. */

@@ -178,7 +178,7 @@ class Sections(DiffTest):
 
     def test_nothing_has_grown(self):
         page = self.compare(store(2000), store(2000))
-        self.assertIn("No suspect has grown between the two dumps.", page.text("#suspects"))
+        self.assertIn("No suspect has grown much between the two dumps.", page.text("#suspects"))
         self.assertEqual(page.count("#suspects > article"), 0)
         self.assertEqual(page.count("#summary .advice"), 0)
 
@@ -186,7 +186,7 @@ class Sections(DiffTest):
         killed = os.path.join(cli_support.SOURCE, "traces", "net10-wks-killed", "heap.nettrace.gz")
         self.done("diff", killed, killed, "-o", "d.html", code=3)
         page = self.page = self.browser.open(self.path("d.html"))
-        self.assertIn("No suspect has grown in what has arrived of the two dumps; not all has.", page.text("#suspects"))
+        self.assertIn("No suspect has grown much in what has arrived of the two dumps; not all has.", page.text("#suspects"))
 
     def test_the_newer_dump_has_all_sections(self):
         self.done("diff", *(os.path.join(cli_support.SOURCE, "traces", "shop", f"{time}.nettrace.gz") for time in ("morning", "evening")), "-o", "d.html")

@@ -76,7 +76,7 @@ class Drop(PageTest):
         self.page = self.browser.open(self.path("new.html"))
         self.drop()
         said = self.compared().text("#suspects > p")
-        self.assertTrue(said.startswith("No suspect has grown between the two dumps. Account: "), said)
+        self.assertTrue(said.startswith("No suspect has grown much between the two dumps. Account: "), said)
         self.assertTrue(said.endswith("has more than 8 Entry, and the limit of each is 8 (_latest): they fill up to it."), said)
 
     def test_what_has_come_is_said_as_by_diff(self):

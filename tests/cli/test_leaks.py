@@ -252,7 +252,7 @@ class Leaks(CliTest):
         self.assertEqual([(s["place"], s["bytes_before"]) for s in both], [("s_carts", None), ("s_pages", 40_016_024)])
         self.assertEqual(both[0]["bytes_delta"], 2_008_000)        # as the text says, estimated
         self.assertEqual(both[0]["grown"], "s_carts: 1,200 Cart (in the heap 200 -> 1,200), about +1.9 MiB, 99 % of the growth")
-        self.assertIn("No suspect has grown between the two dumps.\n", self.done("leaks", "new", "old").text)
+        self.assertIn("No suspect has grown much between the two dumps.\n", self.done("leaks", "new", "old").text)
         self.assertIsNone(self.json("new")["suspects"][0].get("grown"))
         self.assertNotIn("bytes_before", self.csv("new")[0])
         self.refused(2, "leaks -o shows one dump; gcdumpc diff -o shows what grew between two", "leaks", "old", "new", "-o", "x.html")
@@ -263,7 +263,7 @@ class Leaks(CliTest):
         self.put("new", new)
         text = " ".join(self.done("leaks", "old", "new").text.split())
         got = self.json("old", "new")
-        said = got["headline"] if got["headline"] != "No suspect has grown between the two dumps." else None
+        said = got["headline"] if got["headline"] != "No suspect has grown much between the two dumps." else None
         for words in ((), ("--paths",)):
             line = self.done("diff", "old", "new", *words).text.split("\n")[0]
             self.assertEqual(None if line.startswith("Dump ") else line, said and said.removesuffix(".") if got["growth"] else said, words)
@@ -279,7 +279,7 @@ class Leaks(CliTest):
 
     def test_growth_up_to_a_limit(self):
         """Owners none of which has more than the fullest had, and many of which have as much, are told and not accused; others are."""
-        none = ("No suspect has grown between the two dumps. Account: 4,000 -> 7,200 Entry, +150.0 KiB, 100 % of the growth. "
+        none = ("No suspect has grown much between the two dumps. Account: 4,000 -> 7,200 Entry, +150.0 KiB, 100 % of the growth. "
                 "None of the 1,000 Account has more than 8 Entry, as before, and 800 have so many: they fill up to a limit.")
         text, got = self.grown(accounts([4] * 980 + [8] * 10 + [0] * 10), accounts([8] * 800 + [4] * 200))
         self.assertEqual((got["headline"], got["suspects"], got["growth"]), (none, [], None))
@@ -303,7 +303,7 @@ class Leaks(CliTest):
                                  ("Microsoft.FSharp.Collections.FSharpList`1[Lsp.Document]", "Microsoft.FSharp.Collections.FSharpList`1[Lsp.Document]")):
             text, got = self.grown(versions(collection, part, 900), versions(collection, part, 0))
             self.assertEqual((got["suspects"], got["growth"]), ([], None), text)
-            self.assertTrue(text.startswith("No suspect has grown between the two dumps. Solution has 1,000 Document, as before. In the heap are "
+            self.assertTrue(text.startswith("No suspect has grown much between the two dumps. Solution has 1,000 Document, as before. In the heap are "
                                             "1,100 -> 2,000 of them, +488.7 KiB, in other versions of that immutable collection, too, which share "
                                             "with it what has not changed. "), text)
             # one that has grown has as many as it holds
@@ -325,7 +325,7 @@ class Leaks(CliTest):
             return heap(objects | {f"o{i}": ("Shop.Order", 200, []) for i in range(n)}, [("ring", "s_ring")])[0]
         text, got = self.grown(ring(5000, 2000), ring(5000, 5000))
         self.assertEqual((got["suspects"], got["growth"]), ([], None))
-        self.assertTrue(text.startswith("No suspect has grown between the two dumps. Ring: 2,000 -> 5,000 Order, +585.9 KiB, 100 % of the growth. "
+        self.assertTrue(text.startswith("No suspect has grown much between the two dumps. Ring: 2,000 -> 5,000 Order, +585.9 KiB, 100 % of the growth. "
                                         "It fills an array that is as long as before, and has no room for more. "), text)
         for before, now in (((5000, 2000), (5000, 4000)), ((2500, 2000), (5000, 5000))):
             text, got = self.grown(ring(*before), ring(*now))
@@ -445,7 +445,7 @@ class Leaks(CliTest):
 
     def test_bytes_that_moved(self):
         """What something else held, too, has not come when that lets go of it."""
-        none = "No suspect has grown between the two dumps."
+        none = "No suspect has grown much between the two dumps."
         self.assertEqual(self.grown(catalogue(5000, 4500), catalogue(5000, 500))[1]["headline"], none)
         # nor when as many bytes of the same types have come elsewhere
         got = self.grown(catalogue(5000, 4500), catalogue(5000, 500, texts=2500))[1]
@@ -461,7 +461,7 @@ class Leaks(CliTest):
                        "sessions": ("Shop.Session[]", 24 + 8 * sessions, [f"s{i}" for i in range(sessions)])}
             objects |= {f"s{i}": ("Shop.Session", 200, []) for i in range(sessions)}
             return heap(objects, [("orders", "s_orders"), ("text", "s_text"), ("sessions", "s_sessions")])[0]
-        none = "No suspect has grown between the two dumps."
+        none = "No suspect has grown much between the two dumps."
         self.assertEqual(self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 1_000_000, 1000))[1]["headline"], none)
         self.assertEqual([s["place"] for s in self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 1_200_000, 1000))[1]["suspects"]], ["s_text"])
         self.assertEqual([s["place"] for s in self.grown(at(20 * MIB, 900_000, 1000), at(20 * MIB, 900_000, 1500))[1]["suspects"]], ["s_sessions"])
@@ -480,7 +480,7 @@ class Leaks(CliTest):
         self.assertIn(" It grew between two dumps: ", " ".join(text.split()))
         self.assertIn(" The newer dump is incomplete: it may have grown all the same. ", " ".join(text.split()))
         for one, other in (("new", "cut"), ("newcut", "old")):
-            self.assertIn("No suspect has grown in what has arrived of the two dumps; not all has.\n", self.done("leaks", one, other, code=3).text)
+            self.assertIn("No suspect has grown much in what has arrived of the two dumps; not all has.\n", self.done("leaks", one, other, code=3).text)
         self.assertIn("Exceptions: 0. The dump is incomplete, so some may be missing.\n", self.done("exceptions", "cut", code=3).text)
         self.assertIn("Exceptions: 0.\n", self.done("exceptions", "old").text)
         lossy = trace("net10-wks-lossy")

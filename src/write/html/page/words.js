@@ -372,8 +372,8 @@ export function filling(come, limit) {
 
 /** @param {boolean} complete  both dumps */
 export function notGrown(complete) {
-  return complete ? "No suspect has grown between the two dumps."
-    : "No suspect has grown in what has arrived of the two dumps; not all has.";
+  return complete ? "No suspect has grown much between the two dumps."
+    : "No suspect has grown much in what has arrived of the two dumps; not all has.";
 }
 
 /** @param {string} text  "Carts: 10 -> 40 Cart, +1.8 MiB" */
