@@ -365,11 +365,15 @@ class Leaks(CliTest):
             self.assertNotIn("come outside the managed heap", text + line + page)
             self.assertTrue(got["headline"].endswith(", 100 % of the growth"), got["headline"])
         self.assertNotIn("come outside the managed heap", said(35, frames(187, 60_000))[0])
+        # where no object can own more of it, a thirty-second part of all memory, of which 460 MiB and MORE are resident here
+        for more, frames_after, come in ((14, 150, False), (14, 187, True), (15, 150, True)):
+            self.assertEqual("come outside the managed heap" in said(more, frames(frames_after, 9000), native=240)[0], come, (more, frames_after))
         # buffers of the first recording come between it and the second one
-        first, later = frames(150, 9000), frames(150, 9000, 200_000)
-        self.assertNotIn("come outside the managed heap", said(7, later, first, 40)[0])
+        first, later = (frames(150, 9000, observed) for observed in (0, 200_000))
+        handles = frames(187, 9000, 200_000)
+        self.assertNotIn("come outside the managed heap", said(7, handles, first, 40)[0])
         for more, old in ((9, first), (7, later)):
-            self.assertIn("come outside the managed heap", said(more, later, old, 40)[0])
+            self.assertIn("come outside the managed heap", said(more, handles, old, 40)[0])
 
     def test_two_dumps_in_the_wrong_order(self):
         """The same warnings as those of diff."""
