@@ -177,7 +177,7 @@ static void describe(struct job *j, const struct gcd_ipc_process *p)
     d->rss_bytes = p->rss_bytes;
     if (p->uptime_ms != 0)
         d->started = time(NULL) - (time_t)(p->uptime_ms / 1000);
-    d->known = d->known || p->answered || p->reason == GCD_ERROR_NO_SOCKET; /* nobody to ask */
+    d->known = d->known || p->answered;
     if (p->entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
     else
