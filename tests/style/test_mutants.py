@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import mutate                                                           # noqa: E402
 import operators                                                        # noqa: E402
 import patches                                                          # noqa: E402
+import reach                                                            # noqa: E402
 
 
 def made(body, operator=None):
@@ -177,6 +178,33 @@ class Sample(unittest.TestCase):
             missing += [name for name in sorted(names)
                         if not any(fnmatch.fnmatch(name, p) for p in patterns)]
         self.assertEqual(missing, [])
+
+
+class Reached(unittest.TestCase):
+    def test_ranges(self):
+        found = reach.ranges({9, 1, 3, 2, 5})
+        self.assertEqual(found, [1, 3, 5, 5, 9, 9])
+        self.assertEqual([n for n in range(12) if reach.touches(found, n, n)], [1, 2, 3, 5, 9])
+        self.assertTrue(reach.touches(found, 6, 9))
+        self.assertFalse(reach.touches(found, 6, 8))
+
+    def test_a_mutant_knows_where_its_statement_begins(self):
+        text = "int f(void)\n{\n    if (a)\n        g(b,\n          c + 1);\n}\n"
+        self.assertEqual({(m.operator, m.line, m.statement)
+                          for m in operators.mutants_of("src/x/y.c", text)},
+                         {("condition", 3, 3), ("statement", 4, 4), ("arguments", 4, 4),
+                          ("arithmetic", 5, 4), ("constant", 5, 4)})
+
+    def test_the_tests_of_a_mutant(self):
+        r = reach.Reach.__new__(reach.Reach)
+        r.entries = {test: {"files": {"a.c": ("", [3, 4, 8, 8], run)}, "seconds": 1, "size": n}
+                     for n, (test, run) in enumerate({"one": [3, 4], "two": [8, 8]}.items())}
+        self.assertEqual(r.reaching("a.c", 4, 4), ["one"])
+        self.assertEqual(r.reaching("a.c", 4, 8), ["one", "two"])
+        self.assertEqual(r.reaching("a.c", 6, 7), ["one"])         # no code there: as before it
+        self.assertEqual(r.reaching("a.c", 9, 9), ["two"])
+        self.assertEqual((r.reaching("a.c", 1, 2), r.reaching("b.c", 3, 3)), ([], []))
+        self.assertLess(r.cost("one"), r.cost("two"))
 
 
 class Patches(unittest.TestCase):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Breaks the product in one place at a time and reports what no test notices.
 
-operators.py makes the mutants from the source, patches.txt holds some that no operator can make,
-tests.txt names the tests of each folder.  Everything happens in copies of the working tree below
---scratch.  Results are kept there, and a mutant with a result is not built again.
+operators.py makes the mutants from the source, patches.txt holds some that no operator can make.
+reach.py knows which tests run the lines of a mutant; for a patch, tests.txt names the tests of its
+folder.  Everything happens in copies of the working tree below --scratch.  Results are kept there,
+and a mutant with a result is not built again.
 """
 import argparse
 import difflib
@@ -17,18 +18,20 @@ import resource
 import subprocess
 import sys
 import threading
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import operators                                                        # noqa: E402
 import patches                                                          # noqa: E402
+from reach import Reach                                                 # noqa: E402
 from workshop import (FIRST_BUILD_SECONDS, Broken, Workshop,            # noqa: E402
                       product_digest, test_digest, tracked_files)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # A hanging test counts as noticed, but a slow machine must not look like a hang.
-LIMIT_SECONDS, LIMIT_FACTOR, FIRST_SECONDS = 60, 6, 900
+LIMIT_SECONDS, LIMIT_FACTOR, FIRST_SECONDS = 20, 6, 900
 QUICK_SECONDS = 5
 # A broken program may write endlessly.
 FILE_BYTES = 4 << 30
@@ -155,28 +158,28 @@ class Results:
         result = self.of(m)
         return result["state"] if result else "not tried"
 
-    def kills(self, m, test):
-        """How many mutants of the same file, and of the same folder, TEST has killed."""
-        killed = [r["name"].partition(":")[0] for r in list(self.by_digest.values())
-                  if r["by"] == test]
-        return killed.count(m.path), sum(os.path.dirname(path) == m.folder for path in killed)
+    def killed_by(self, m, test):
+        """Whether TEST has killed a mutant of the same file."""
+        return any(r["by"] == test and r["name"].startswith(m.path + ":")
+                   for r in list(self.by_digest.values()))
 
-    def add(self, m, state, by="", how="", diff=""):
+    def add(self, m, state, by="", how="", diff="", seconds=0):
         result = {"name": m.name, "digest": m.digest(), "state": state, "by": by, "how": how,
-                  "diff": diff}
+                  "diff": diff, "seconds": round(seconds, 1)}
         with self.lock:
             self.by_digest[m.digest()] = result
             with open(self.path, "a", encoding="utf-8") as f:
                 f.write(json.dumps(result) + "\n")
-            say(f"{state:14} {m.name}  {by} {how}".rstrip())
+            say(f"{state:14} {seconds:5.1f} s {m.name}  {by} {how}".rstrip())
 
 
 class Baseline:
-    """How each test ends without a mutant, and after how many seconds.  Kept until the test changes;
-    a test that kills is run again if the product has changed."""
+    """How each test ends without a mutant, and after how many seconds.  Kept until it changes; a
+    test that kills is run again if the product has changed."""
 
     def __init__(self, path, names):
         self.path, self.names, self.tests, self.lock = path, names, {}, threading.Lock()
+        self.guess = {}                       # seconds of tests that have not been run here
         self.product = product_digest(ROOT, names)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
@@ -209,18 +212,21 @@ class Baseline:
 
     def passes(self, shop, test):
         """Whether TEST passes with the product as it is."""
-        if self.tests[test]["product"] != self.product:
+        known, digest = self.tests.get(test), test_digest(ROOT, self.names, test)
+        if known is None or known["product"] != self.product or known["digest"] != digest:
             shop.build([test.partition(":")[0]])
-            self._run(shop, test, self.tests[test]["digest"], self.limit(test))
+            self._run(shop, test, digest, self.limit(test))
         return self.usable(test, None)
 
     def usable(self, test, quick):
-        known = self.tests[test]
+        """That it failed where it was run to see its lines does not count: passes() decides."""
+        known = self.tests.get(test, {"how": "", "seconds": self.guess.get(test, 0)})
         is_slow = quick is not None and known["seconds"] > quick
         return known["how"] == "" and not is_slow
 
     def limit(self, test):
-        return LIMIT_SECONDS + LIMIT_FACTOR * self.tests[test]["seconds"]
+        seconds = self.tests[test]["seconds"] if test in self.tests else self.guess.get(test, 0)
+        return LIMIT_SECONDS + LIMIT_FACTOR * seconds
 
 
 # -- one mutant
@@ -257,7 +263,8 @@ def try_one(shop, m, tests, baseline, quick):
             shop.write(m.path, text)
             if shop.optimized(m.path) == mutated:
                 return "equivalent", "", ""
-        return "survived", "", "quick tests only" if quick else "", unified(m, text)
+        return ("survived" if tests else "not covered", "", "quick tests only" if quick else "",
+                unified(m, text))
     except Broken as e:
         return "does not build", "", str(e)
     finally:
@@ -271,14 +278,10 @@ def work(shop, jobs, tests_of, baseline, results, quick):
         except queue.Empty:
             return
         result = None
+        begun = time.monotonic()
         while result is None or result[0] == "killed" and not baseline.passes(shop, result[1]):
-            tests = tests_of(m)
-            if not tests:
-                say(f"not tried {m.name}  no tests are left for its folder")
-                break
-            result = try_one(shop, m, tests, baseline, quick)
-        else:
-            results.add(m, *result)
+            result = try_one(shop, m, tests_of(m), baseline, quick)
+        results.add(m, *result, seconds=time.monotonic() - begun)
 
 
 def wanted(args, tests):
@@ -286,25 +289,41 @@ def wanted(args, tests):
             if not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests)]
 
 
+def reached(todo, args, names, baseline):
+    """A function that tells the tests of a mutant, the cheapest first."""
+    mutants = [m for m in todo if isinstance(m, operators.Mutant)]
+    reach = Reach(ROOT, args.scratch, names)
+    if mutants:
+        reach.measure({m.path for m in mutants}, say)
+    baseline.guess = {t: e["seconds"] for t, e in reach.entries.items()}
+    return lambda m: wanted(args, sorted(reach.reaching(m.path, m.statement, m.line),
+                                         key=reach.cost))
+
+
+def plan_patches(todo, args, shop, baseline):
+    """The tests of each patch."""
+    plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shop.tests)
+    planned = {m: wanted(args, expand(m.first + plan_of(plan, m.path), known))
+               for m in todo if not isinstance(m, operators.Mutant)}
+    limit = FIRST_SECONDS if args.quick is None else args.quick + QUICK_SECONDS
+    baseline.measure(shop, sorted({t for tests in planned.values() for t in tests}), limit)
+    return planned
+
+
 def run(todo, args, results, names):
     shops = [Workshop(ROOT, args.scratch, i, names) for i in range(min(args.jobs, len(todo)))]
     for shop in shops:
         shop.copy()
         shop.configure()
-    plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shops[0].tests)
-    planned = {m: wanted(args, expand(m.first + plan_of(plan, m.path), known)) for m in todo}
     baseline = Baseline(os.path.join(args.scratch, "baseline.json"), names)
-    limit = FIRST_SECONDS if args.quick is None else args.quick + QUICK_SECONDS
-    tests = sorted({t for tests in planned.values() for t in tests})
-    baseline.measure(shops[0], tests, limit)
+    tests_by_lines = reached(todo, args, names, baseline)
+    planned = plan_patches(todo, args, shops[0], baseline)
 
     def tests_of(m):
-        before = results.of(m)
-        tests = [t for t in planned[m] if baseline.usable(t, args.quick)]
+        before, tests = results.of(m), planned[m] if m in planned else tests_by_lines(m)
+        tests = [t for t in tests if baseline.usable(t, args.quick)]
         last = before["by"] if before else ""        # the test that noticed it last time
-        tests.sort(key=lambda t: (t != last, baseline.tests[t]["seconds"] > QUICK_SECONDS,
-                                  *(-n for n in results.kills(m, t))))
-        return tests
+        return sorted(tests, key=lambda t: (t != last, not results.killed_by(m, t)))
 
     jobs, quick = queue.Queue(), args.quick is not None or bool(args.tests)
     for m in todo:
@@ -320,14 +339,15 @@ def run(todo, args, results, names):
 
 # -- output
 
-STATES = ("killed", "survived", "equivalent", "does not build", "not tried")
+STATES = ("killed", "survived", "not covered", "equivalent", "does not build", "not tried")
+NOTICED_BY_NONE = ("survived", "not covered")
 
 
 def report(chosen, results):
     """Prints the survivors, then the table in Markdown.  Returns whether all is well."""
-    survivors = [m for m in chosen if results.state(m) == "survived"]
+    survivors = [m for m in chosen if results.state(m) in NOTICED_BY_NONE]
     for m in survivors:
-        say(f"\nsurvived: {m.name}" + (f": {m.survives}" if m.survives else ""))
+        say(f"\n{results.state(m)}: {m.name}" + (f": {m.survives}" if m.survives else ""))
         say(results.of(m)["diff"])
     say("\n| folder | drawn | " + " | ".join(STATES) + " |\n" + "|---" * (2 + len(STATES)) + "|")
     total = [0] * (1 + len(STATES))
@@ -337,9 +357,9 @@ def report(chosen, results):
         total = [a + b for a, b in zip(total, row)]
         say(f"| `{folder}` | " + " | ".join(map(str, row)) + " |")
     say("| **all** | " + " | ".join(f"**{n}**" for n in total) + " |")
-    if total[1] + total[2]:
-        say(f"\n{100 * total[1] / (total[1] + total[2]):.1f} % killed of those that are not "
-            "equivalent and build")
+    if sum(total[1:4]):
+        say(f"\n{100 * total[1] / sum(total[1:4]):.1f} % killed of those that are not equivalent "
+            "and build")
     return all(m.survives for m in survivors) and total[-1] == 0
 
 
@@ -395,7 +415,7 @@ def main():
             r = results.of(m) or {"by": "", "how": ""}
             say(f"{results.state(m):14} {m.name}  {r['by']} {r['how']}".rstrip())
         return 0
-    again = ("survived",) if args.survivors else STATES if args.again else ("not tried",)
+    again = NOTICED_BY_NONE if args.survivors else STATES if args.again else ("not tried",)
     todo = [m for m in chosen if results.state(m) in again]
     if todo and not args.table:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]     # also of processes that it starts

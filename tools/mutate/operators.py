@@ -56,6 +56,7 @@ class Mutant:
         old = source.text[begin:end]
         self.new = new + "\n" * (old.count("\n") - new.count("\n"))
         self.line = source.line_of(begin)
+        self.statement = self.line            # where its statement begins
         mutated = source.text[function[0]:begin] + self.new + source.text[end:function[1]]
         words = "\0".join([path, operator, *mutated.split()])
         self.id = hashlib.sha256(words.encode()).hexdigest()[:12]
@@ -236,19 +237,21 @@ class Generator:
         self.path, self.s = path, source
         self.first, self.last = first, last
         self.span = (source.begin[first - 1], source.end[last])
-        self.found = []
+        self.found, self.starts = [], []
         self.steps = set()                # of loops: backwards they only run into the time limit
 
     def add(self, operator, first, last, new):
         """Replaces the tokens FIRST to LAST."""
         s = self.s
         if s.slice(first, last).split() != new.split():
-            self.found.append(Mutant(self.path, operator, s, s.begin[first], s.end[last], new,
-                                     self.span))
+            m = Mutant(self.path, operator, s, s.begin[first], s.end[last], new, self.span)
+            at = bisect.bisect_right(self.starts, first)
+            m.statement = s.line_of(s.begin[self.starts[at - 1]]) if at else m.line
+            self.found.append(m)
 
     def run(self):
-        starts = self.s.statements(self.first, self.last)
-        for i in starts:
+        self.starts = self.s.statements(self.first, self.last)
+        for i in self.starts:
             if i not in self.s.fixed:
                 self.statement(i)
         for i in range(self.first + 1, self.last):

@@ -72,8 +72,8 @@ def test_digest(root, names, test):
 
 
 class Workshop:
-    def __init__(self, root, scratch, number, names):
-        self.root, self.names = root, names
+    def __init__(self, root, scratch, number, names, flags=None):
+        self.root, self.names, self.flags = root, names, flags
         self.shared = scratch                     # shared by all copies
         self.folder = os.path.join(scratch, f"copy-{number}")
         self.source = os.path.join(self.folder, "gcdumpc")
@@ -122,9 +122,9 @@ class Workshop:
         begun = os.path.exists(os.path.join(self.build_folder, "CMakeCache.txt"))
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not begun else []
         # quick to compile, with assertions, and with the leaks that CI finds with sanitizers
-        leaks = "-fsanitize=leak" if can_find_leaks() else ""
+        flags = self.flags or ("-O1 -fsanitize=leak" if can_find_leaks() else "-O1")
         self._run_build(["cmake", *generator, "-S", self.source, "-B", self.build_folder,
-                         "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG=-O1 {leaks} {ERRORS}",
+                         "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS_DEBUG={flags} {ERRORS}",
                          "-DGCDUMPC_HARDEN=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"])
         with open(os.path.join(self.build_folder, "compile_commands.json"), encoding="utf-8") as f:
             for entry in json.load(f):
@@ -164,6 +164,14 @@ class Workshop:
             targets.update([name.split("/")[1]] if self.is_program(name) else PROGRAMS)
             targets.update(PAGES if name.startswith("install/") else ())
             targets.update(SAID if name == "golden/test_said" else ())
+        self._make(targets, seconds)
+
+    def build_all(self, labels, seconds):
+        """What all tests of LABELS need."""
+        self._make({"tests_cli" if label == "golden" else f"tests_{label}" for label in labels},
+                   seconds)
+
+    def _make(self, targets, seconds):
         self._run_build(["cmake", "--build", self.build_folder, "-j", "1",
                          "--target", *sorted(targets)], seconds=seconds)
 
@@ -185,15 +193,22 @@ class Workshop:
     def is_program(self, test):
         return test.split("/")[0] in ("unit", "sweep", "fuzz")
 
+    def _property(self, name, key, otherwise):
+        properties = {p["name"]: p["value"] for p in self.tests[name].get("properties", [])}
+        return properties.get(key, otherwise)
+
+    def environment(self, name):
+        env = dict(os.environ)
+        env.update(e.split("=", 1) for e in self._property(name, "ENVIRONMENT", []))
+        return env
+
     def run(self, test, seconds, environment=None):
         """Runs TEST, which may be a part of a script (SCRIPT:CLASS.TEST).  Returns how it failed,
         "" if it passed, and its duration."""
         name, _, part = test.partition(":")
         if "command" not in self.tests[name]:
             self.read_tests()                    # ctest knows the command once it is built
-        properties = {p["name"]: p["value"] for p in self.tests[name].get("properties", [])}
-        env = dict(os.environ)
-        env.update(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
+        env = self.environment(name)
         temp = tempfile.mkdtemp(prefix="mut")    # short, because socket paths are limited
         os.chmod(temp, 0o1777)                   # some tests switch to another user
         env.update(TMPDIR=temp, GCDUMPC_READERS=os.path.join(self.shared, "readers"),
@@ -204,7 +219,8 @@ class Workshop:
         begun = time.monotonic()
         with open(self.log, "w", encoding="utf-8") as log:
             p = subprocess.Popen(command, env=env, start_new_session=True, stdout=log,
-                                 cwd=properties.get("WORKING_DIRECTORY", self.build_folder),
+                                 cwd=self._property(name, "WORKING_DIRECTORY",
+                                                    self.build_folder),
                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             try:
                 how = verdict(p.wait(seconds))
