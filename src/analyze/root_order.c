@@ -15,7 +15,7 @@ gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group lim
     if (gcd_graph_node_count(g) == 0)
         return GCD_OK;
     gcd_status st = live_edges_init(&f, g, &a)
-                        ? live_reached(&f, limit, NULL, context->cancel, reached, err)
+                        ? live_reached(&f, limit, context->cancel, reached, err)
                         : gcd_fail_nomem(err, "following the roots");
     live_edges_done(&f);
     return st;

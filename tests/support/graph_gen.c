@@ -163,8 +163,10 @@ static bool make_edges(struct gen *g)
 {
     unsigned shape = (unsigned)below(g, 4);
     for (uint32_t i = 0; i < g->nodes; i++) {
-        uint32_t targets[64];
+        uint32_t targets[96];
         size_t n = 0, want = (size_t)below(g, chance(g, 5) ? 60 : 4);
+        if (g->o->snapshots && chance(g, 6))
+            want = 60 + (size_t)below(g, 36);
         if (failed(g, gcd_build_next_node(g->b, &g->err)))
             return false;
         if (shape == 0 && i + 1 < g->nodes) /* a list */
@@ -198,6 +200,8 @@ static bool make_roots(struct gen *g)
             struct gcd_root r = { .id = 8 * below(g, 1 << 20),
                                   .node = any_node(g),
                                   .kind = order[k] };
+            if (g->o->snapshots && chance(g, 80))
+                r.kind = GCD_ROOT_STACK;
             if (r.kind == GCD_ROOT_ALL_KINDS) {
                 r.kind = (unsigned)below(g, GCD_ROOT_KINDS);
                 r.flags = flags[below(g, sizeof flags / sizeof *flags)];

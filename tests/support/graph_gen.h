@@ -25,6 +25,7 @@ struct graph_gen {
     /* bytes of the longest names (1 in 100); 0 = 65,535, the most that every format takes */
     uint32_t name_bytes;
     bool callbacks;    /* the second type is one of a timer or a registration */
+    bool snapshots;    /* some objects refer to 64 and more; most roots are local variables */
     bool keep_unknown; /* with dangling references and roots */
     const struct gcd_alloc *alloc;
 };

@@ -15,62 +15,11 @@ static bool is_callback(const struct gcd_graph *g, uint32_t node)
     return is_callback_type(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]);
 }
 
-/* SEEN: what a way from a root leads to that has neither a timer nor a registration on it. */
-static void reach_without_callbacks(const struct gcd_graph *g, uint8_t *seen)
+static bool is_wide(const struct gcd_graph *g, uint32_t node)
 {
-    const struct gcd_summary *summary = gcd_graph_summary(g);
-    bool again = true;
-    for (size_t i = 0; i < summary->root_count; i++)
-        if ((summary->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= 4)
-            seen[summary->roots[i].node] = 1;
-    while (again) {
-        again = false;
-        for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
-            size_t n = 0;
-            const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
-            for (size_t i = 0; i < n && seen[node] && !is_callback(g, node); i++) {
-                again |= !seen[edges[i]];
-                seen[edges[i]] = 1;
-            }
-        }
-        for (size_t i = 0; i < gcd_graph_dependent_count(g); i++) {
-            const struct gcd_graph_dependent *d = gcd_graph_dependent(g, i);
-            if (!seen[d->key] || is_callback(g, d->key) || seen[d->value])
-                continue;
-            seen[d->value] = 1;
-            again = true;
-        }
-    }
-}
-
-/* Is there a reference to NODE in at most STEPS from a timer or registration, only by way of what
- * is not SEEN? */
-static bool is_near_callback(const struct gcd_graph *g, uint32_t node, const uint8_t *seen,
-                             unsigned steps)
-{
-    bool found = is_callback(g, node);
-    for (uint32_t by = 0; by < gcd_graph_node_count(g) && !found && steps > 0 && !seen[node]; by++)
-        found = gcd_graph_refers(g, by, node) && (is_callback(g, by) || !seen[by]) &&
-                is_near_callback(g, by, seen, steps - 1);
-    return found;
-}
-
-/* Does the reference of FROM to TO not count? */
-static bool only_calls_back(const struct gcd_graph *g, uint32_t from, uint32_t to)
-{
-    const struct gcd_summary *s = gcd_graph_summary(g);
-    bool any = false, rooted = false;
-    for (uint32_t i = 0; i < s->type_count && !any; i++)
-        any = s->types[i].objects > 0 && is_callback_type(&s->types[i]);
-    for (size_t i = 0; i < s->root_count && any && !rooted; i++)
-        rooted = (s->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= 4;
-    if (!rooted)
-        return false;
-    uint8_t *seen = calloc(gcd_graph_node_count(g) + 1, 1);
-    reach_without_callbacks(g, seen);
-    bool ret = seen[to] && is_near_callback(g, from, seen, 3);
-    free(seen);
-    return ret;
+    size_t n = 0;
+    (void)gcd_graph_node_edges(g, node, &n);
+    return n >= 64;
 }
 
 static bool is_dependent(const struct gcd_graph *g, uint32_t key, uint32_t value)
@@ -81,10 +30,158 @@ static bool is_dependent(const struct gcd_graph *g, uint32_t key, uint32_t value
     return false;
 }
 
+/* A way that a set of nodes spreads: does FROM lead to TO? */
+typedef bool leads_fn(const struct gcd_graph *g, uint32_t from, uint32_t to);
+
+static bool leads_uncalled(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    return (gcd_graph_refers(g, from, to) && !is_callback(g, from)) || is_dependent(g, from, to);
+}
+
+static bool is_covered(const struct gcd_graph *g, size_t root, leads_fn *leads);
+
+/* What counts of a graph, found anew for another one. */
+static struct {
+    uint64_t print;
+    uint8_t *seen;   /* what is reached without what is late */
+    uint8_t *late;   /* whose references to these do not count */
+    uint8_t *is_cut; /* while SEEN is found */
+} known;
+
+static void mix(uint64_t *print, uint64_t value)
+{
+    *print = (*print ^ value) * UINT64_C(0x100000001b3);
+    *print ^= *print >> 29;
+}
+
+static uint64_t print_of(const struct gcd_graph *g)
+{
+    uint64_t print = UINT64_C(0xcbf29ce484222325);
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
+        size_t n = 0;
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+        mix(&print, (uint64_t)n << 8 | is_callback(g, node));
+        for (size_t i = 0; i < n; i++)
+            mix(&print, edges[i]);
+    }
+    for (size_t i = 0; i < s->root_count; i++) {
+        mix(&print, (uint64_t)s->roots[i].flags << 32 | s->roots[i].node);
+        mix(&print, (uint64_t)s->roots[i].kind);
+    }
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        mix(&print,
+            (uint64_t)gcd_graph_dependent(g, i)->key << 32 | gcd_graph_dependent(g, i)->value);
+    return print;
+}
+
+static bool leads_uncut(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    return (gcd_graph_refers(g, from, to) && !known.is_cut[from]) || is_dependent(g, from, to);
+}
+
+/* Spreads SEEN from the roots of ranks up to LAST that no local variable covers. */
+static void spread(const struct gcd_graph *g, int last, leads_fn *leads, uint8_t *seen)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    bool again = true;
+    for (size_t i = 0; i < s->root_count; i++)
+        if ((s->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= last &&
+            !is_covered(g, i, leads_uncalled))
+            seen[s->roots[i].node] = 1;
+    while (again) {
+        again = false;
+        for (uint32_t node = 0; node < gcd_graph_node_count(g); node++)
+            for (uint32_t to = 0; to < gcd_graph_node_count(g) && seen[node]; to++)
+                if (!seen[to] && leads(g, node, to)) {
+                    seen[to] = 1;
+                    again = true;
+                }
+    }
+}
+
+/* Is NODE the wide object of a local variable, or just below a narrow one? */
+static bool is_snapshot(const struct gcd_graph *g, uint32_t node, const uint8_t *early)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    bool found = false;
+    for (size_t i = 0; i < s->root_count && !found && is_wide(g, node) && !early[node]; i++) {
+        uint32_t local = s->roots[i].node;
+        found = s->roots[i].kind == GCD_ROOT_STACK && !early[local] &&
+                (local == node || (!is_wide(g, local) && gcd_graph_refers(g, local, node))) &&
+                !is_covered(g, i, leads_uncalled);
+    }
+    return found;
+}
+
+/* Is there a reference to NODE in at most STEPS from a timer or registration, only by way of what
+ * is not seen? */
+static bool is_near_callback(const struct gcd_graph *g, uint32_t node, unsigned steps)
+{
+    bool found = is_callback(g, node);
+    for (uint32_t by = 0; by < gcd_graph_node_count(g) && !found && steps > 0 && !known.seen[node];
+         by++)
+        found = gcd_graph_refers(g, by, node) && (is_callback(g, by) || !known.seen[by]) &&
+                is_near_callback(g, by, steps - 1);
+    return found;
+}
+
+static bool most_are_seen(const struct gcd_graph *g, uint32_t node)
+{
+    size_t n = 0, seen = 0;
+    const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+    for (size_t i = 0; i < 64 && n >= 64; i++) /* a sample */
+        seen += known.seen[edges[n / 64 * i]];
+    return seen > 32;
+}
+
+static void know(const struct gcd_graph *g)
+{
+    uint32_t nodes = gcd_graph_node_count(g);
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    uint64_t print = print_of(g);
+    bool rooted = false;
+    if (known.seen != NULL && known.print == print)
+        return;
+    free(known.seen);
+    free(known.late);
+    free(known.is_cut);
+    known.print = print;
+    known.seen = calloc(nodes + 1, 1);
+    known.late = calloc(nodes + 1, 1);
+    known.is_cut = calloc(nodes + 1, 1);
+    for (size_t i = 0; i < s->root_count; i++)
+        rooted = rooted || ((s->roots[i].flags & GCD_ROOT_WEAK) == 0 && graph_root_rank(g, i) <= 4);
+    if (!rooted)
+        return;
+    uint8_t *early = calloc(nodes + 1, 1);
+    spread(g, 3, leads_uncalled, early);
+    for (uint32_t node = 0; node < nodes; node++)
+        known.is_cut[node] = is_callback(g, node) || is_snapshot(g, node, early);
+    spread(g, 4, leads_uncut, known.seen);
+    for (uint32_t node = 0; node < nodes; node++)
+        known.late[node] =
+            is_near_callback(g, node, 3) || (known.is_cut[node] && most_are_seen(g, node));
+    free(early);
+}
+
+static bool has_callbacks(const struct gcd_graph *g)
+{
+    const struct gcd_summary *s = gcd_graph_summary(g);
+    for (uint32_t i = 0; i < s->type_count; i++)
+        if (is_callback_type(&s->types[i]))
+            return true;
+    return false;
+}
+
 bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
 {
-    return (gcd_graph_refers(g, from, to) && !only_calls_back(g, from, to)) ||
-           is_dependent(g, from, to);
+    if (!gcd_graph_refers(g, from, to))
+        return is_dependent(g, from, to);
+    if (!is_wide(g, from) && !has_callbacks(g)) /* most often */
+        return true;
+    know(g);
+    return !known.late[from] || !known.seen[to] || is_dependent(g, from, to);
 }
 
 bool graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
@@ -92,8 +189,8 @@ bool graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
     return gcd_graph_refers(g, from, to) || is_dependent(g, from, to);
 }
 
-void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without,
-                uint8_t *seen)
+static void mark_by(const struct gcd_graph *g, const uint32_t *from, size_t n,
+                    const uint8_t *without, leads_fn *leads, uint8_t *seen)
 {
     uint32_t nodes = gcd_graph_node_count(g), *stack = malloc((nodes + 1) * sizeof *stack);
     size_t depth = 0;
@@ -108,15 +205,20 @@ void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const
         size_t edge_count, dependents = gcd_graph_dependent_count(g);
         const uint32_t *edges = gcd_graph_node_edges(g, node, &edge_count);
         for (size_t i = 0; i < edge_count + dependents; i++) {
-            uint32_t to = i < edge_count ? edges[i]
-                                         : gcd_graph_dependent(g, i - edge_count)->value;
-            if (!seen[to] && (without == NULL || !without[to]) && graph_leads(g, node, to)) {
+            uint32_t to = i < edge_count ? edges[i] : gcd_graph_dependent(g, i - edge_count)->value;
+            if (!seen[to] && (without == NULL || !without[to]) && leads(g, node, to)) {
                 seen[to] = 1;
                 stack[depth++] = to;
             }
         }
     }
     free(stack);
+}
+
+void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without,
+                uint8_t *seen)
+{
+    mark_by(g, from, n, without, graph_leads, seen);
 }
 
 int graph_root_rank(const struct gcd_graph *g, size_t root)
@@ -167,7 +269,7 @@ static uint32_t *roots_of(const struct gcd_graph *g, int least, int most, size_t
 
 /* One local variable after the other follows what none has followed before: first those that
  * nothing refers to. */
-bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
+static bool is_covered(const struct gcd_graph *g, size_t root, leads_fn *leads)
 {
     uint32_t nodes = gcd_graph_node_count(g), wanted = gcd_graph_summary(g)->roots[root].node;
     uint8_t *early = malloc(nodes + 1), *followed = malloc(nodes + 1), *now = malloc(nodes + 1);
@@ -175,13 +277,13 @@ bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
          *is_held = calloc(nodes + 1, sizeof *is_held), covered = false;
     size_t early_count, local_count;
     uint32_t *first = roots_of(g, 0, 0, &early_count), *locals = roots_of(g, 1, 1, &local_count);
-    graph_mark(g, first, early_count, NULL, early);
+    mark_by(g, first, early_count, NULL, leads, early);
     memcpy(followed, early, nodes);
     for (size_t i = 0; i < local_count; i++)
         is_local[locals[i]] = early[locals[i]] == 0;
     for (uint32_t by = 0; by < nodes; by++)
         for (uint32_t to = 0; to < nodes && !early[by]; to++)
-            is_held[to] = is_held[to] || (by != to && graph_leads(g, by, to));
+            is_held[to] = is_held[to] || (by != to && leads(g, by, to));
     bool asked = graph_root_tier(g, root) == 1 && is_local[wanted];
     for (uint32_t turn = 0; turn < 2 * nodes && asked && !covered; turn++) {
         uint32_t node = turn % nodes;
@@ -190,9 +292,9 @@ bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
         covered = node == wanted && followed[node];
         if (followed[node])
             continue;
-        graph_mark(g, &node, 1, followed, now);
+        mark_by(g, &node, 1, followed, leads, now);
         for (uint32_t by = 0; by < nodes; by++)
-            covered |= now[by] && node != wanted && graph_leads(g, by, wanted);
+            covered |= now[by] && node != wanted && leads(g, by, wanted);
         for (uint32_t by = 0; by < nodes; by++)
             followed[by] |= now[by];
     }
@@ -204,6 +306,11 @@ bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
     free(is_local);
     free(is_held);
     return covered;
+}
+
+bool graph_root_is_covered(const struct gcd_graph *g, size_t root)
+{
+    return is_covered(g, root, graph_leads);
 }
 
 void graph_live(const struct gcd_graph *g, const uint8_t *without, uint8_t *seen)

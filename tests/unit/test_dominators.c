@@ -375,12 +375,48 @@ static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
     free(depth);
 }
 
+/* A local variable (1) refers to a service (2), that to a table (3), that to N objects from 4 on,
+ * and each of these to the service.  Another one (0) refers to as many, of which SHARED are the
+ * same. */
+static void copies_of(uint32_t n, uint32_t shared, bool copy_counts)
+{
+    static struct pair edges[600];
+    size_t count = 0;
+    edges[count++] = (struct pair){ 1, 2 };
+    edges[count++] = (struct pair){ 2, 3 };
+    for (uint32_t i = 0; i < n; i++) {
+        edges[count++] = (struct pair){ 3, 4 + i };
+        edges[count++] = (struct pair){ 4 + i, 2 };
+        edges[count++] = (struct pair){ 0, 4 + i + n - shared };
+    }
+    struct gcd_root roots[] = { { .kind = GCD_ROOT_STACK, .node = 0 },
+                                { .kind = GCD_ROOT_STACK, .node = 1 } };
+    struct gcd_graph *g = graph_of(4 + 2 * n - shared, edges, count, NULL, 0, roots, 2);
+    compare_with_brute_force(g, 0);
+    struct gcd_dominators *d = dominators_of(g);
+    assert_int_equal(gcd_dominators_parent(d, 2), copy_counts ? ROOT : 1);
+    assert_int_equal(gcd_dominators_parent(d, 4 + n - 1), copy_counts ? ROOT : 3);
+    assert_true(shared == n || gcd_dominators_parent(d, 4 + n) == 0);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+static void a_copy_of_a_collection_holds_nothing(void **state)
+{
+    (void)state;
+    copies_of(64, 64, false);
+    copies_of(63, 63, true); /* few */
+    copies_of(80, 70, false);
+    copies_of(80, 30, true);
+}
+
 static void random_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < CASES(4000); seed++) {
         struct gcd_graph *g = graph_gen(
             &(struct graph_gen){ .callbacks = seed % 12 == 0,
+                                 .snapshots = seed % 24 == 1,
                                  .seed = seed,
                                  .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
                                  .plain_names = true,
@@ -426,8 +462,11 @@ static void the_number_of_threads_does_not_matter(void **state)
     (void)state;
     static const unsigned threads[] = { 2, 8 };
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .callbacks = seed % 12 == 0, .seed = seed, .max_nodes = 5000, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 12 == 0,
+                                                             .snapshots = seed % 24 == 1,
+                                                             .seed = seed,
+                                                             .max_nodes = 5000,
+                                                             .plain_names = true });
         struct gcd_dominators *one = dominators_of(g);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
             struct gcd_dominators *many;
@@ -584,6 +623,7 @@ int main(void)
         cmocka_unit_test(retained_sizes_are_sums_below),
         cmocka_unit_test(retained_sizes_of_all_widths),
         cmocka_unit_test(retained_sizes_saturate),
+        cmocka_unit_test(a_copy_of_a_collection_holds_nothing),
         cmocka_unit_test(random_graphs_agree_with_brute_force),
         cmocka_unit_test(flow_graphs_agree_with_brute_force),
         cmocka_unit_test(the_number_of_threads_does_not_matter),

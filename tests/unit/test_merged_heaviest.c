@@ -88,6 +88,7 @@ static void it_is_the_same_tree(void **state)
     size_t with_field = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
                                                              .seed = seed,
                                                              .max_nodes = 80,
                                                              .plain_names = true,
@@ -145,10 +146,8 @@ static void a_limited_tree_has_the_heaviest_steps(void **state)
     (void)state;
     size_t shorter = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed,
-                                                             .max_nodes = 80,
-                                                             .plain_names = true,
-                                                             .plain_sizes = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){
+            .seed = seed, .max_nodes = 80, .plain_names = true, .plain_sizes = true });
         struct gcd_dominators *d;
         struct gcd_paths *p;
         size_t n, m;

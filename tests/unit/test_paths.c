@@ -21,6 +21,7 @@ static void random_graphs_agree_with_relaxation(void **state)
     int tier[64];
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
                                                              .seed = seed,
                                                              .max_nodes = 40,
                                                              .plain_names = true,
@@ -104,8 +105,11 @@ static void around_objects_of_a_type(void **state)
     (void)state;
     uint32_t met = 0, through_count = 0;
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 40, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
+                                                             .seed = seed,
+                                                             .max_nodes = 40,
+                                                             .plain_names = true });
         uint32_t n = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
         if (n == 0) {
             gcd_graph_free(g);
@@ -221,8 +225,11 @@ static void they_are_the_same_beside_dominators(void **state)
     (void)state;
     static const unsigned threads[] = { 0, 2, 8 };
     for (uint64_t seed = 0; seed < 40; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 2000, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
+                                                             .seed = seed,
+                                                             .max_nodes = 2000,
+                                                             .plain_names = true });
         struct gcd_paths *alone, *p;
         struct gcd_dominators *dominators, *d;
         assert_int_equal(gcd_paths_new(g, NULL, &alone, &err), GCD_OK);
@@ -335,8 +342,11 @@ static void paths_to_one_object(void **state)
     (void)state;
     size_t late = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        struct gcd_graph *g = graph_gen(&(struct graph_gen){
-            .callbacks = seed % 3 == 0, .seed = seed, .max_nodes = 30, .plain_names = true });
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
+                                                             .seed = seed,
+                                                             .max_nodes = 30,
+                                                             .plain_names = true });
         struct gcd_paths *p;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint32_t object = 0; object < gcd_graph_node_count(g); object++)

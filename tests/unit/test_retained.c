@@ -198,6 +198,7 @@ static void random_graphs_agree_with_brute_force(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < CASES(800); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
                                                              .seed = seed,
                                                              .max_nodes = 3 + (uint32_t)(seed % 50),
                                                              .plain_names = true,
@@ -254,6 +255,7 @@ static void the_number_of_threads_does_not_matter(void **state)
     for (uint64_t seed = 0; seed < 80; seed++) {
         struct gcd_graph *g =
             graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                           .snapshots = seed % 4 == 1,
                                            .seed = seed,
                                            .max_nodes = seed % 2 == 0 ? 5000 : 400,
                                            .plain_names = true });
@@ -285,6 +287,7 @@ static void the_largest_objects_are_the_largest(void **state)
     uint64_t s = 5;
     for (uint64_t seed = 0; seed < CASES(1500); seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
                                                              .seed = seed,
                                                              .max_nodes = 60,
                                                              .plain_names = true,

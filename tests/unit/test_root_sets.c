@@ -115,6 +115,7 @@ static void random_graphs_agree_with_a_search(void **state)
     uint64_t shared = 0, unreachable = 0, frozen = 0, without_roots = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .callbacks = seed % 3 == 0,
+                                                             .snapshots = seed % 4 == 1,
                                                              .seed = seed,
                                                              .max_nodes = 40,
                                                              .plain_names = true,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/graph/graph_derived.h>
+#include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "analyze/dominators/live_reached.h"
@@ -42,6 +43,108 @@ static void mark_near(const struct gcd_graph *g, const uint64_t *reached, uint32
     }
 }
 
+/* ---- snapshots ---- */
+
+/* So many of its objects, evenly, speak for all. */
+#define SAMPLE 64u
+
+struct work {
+    struct live_edges live; /* nothing that is marked has references */
+    size_t words;
+    bool any;          /* snapshots */
+    uint8_t *is_type;  /* [types] */
+    uint64_t *reached; /* one bit per node, as the next ones */
+    uint64_t *is_snapshot;
+    uint64_t *once, *twice; /* an object of a sample to which as many references are found */
+    uint32_t *queue;        /* [nodes] */
+};
+
+static bool is_wide(const struct gcd_graph *g, uint32_t node)
+{
+    size_t n;
+    (void)gcd_graph_node_edges(g, node, &n);
+    return n >= CALLBACKS_WIDE;
+}
+
+/* Calls VISIT for each object of a local variable, or just below it, that is wide. */
+static void visit_wide(struct work *w, void (*visit)(struct work *w, uint32_t node))
+{
+    const struct gcd_graph *g = w->live.g;
+    for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
+        uint32_t node = live_edges_root(&w->live, i);
+        if (live_edges_root_group(&w->live, i) != GCD_GROUP_LOCALS || node == GCD_NODE_NONE ||
+            bits_get(w->reached, node))
+            continue;
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+        if (is_wide(g, node)) {
+            edges = &node;
+            n = 1;
+        }
+        for (size_t k = 0; k < n; k++)
+            if (is_wide(g, edges[k]) && !bits_get(w->reached, edges[k]))
+                visit(w, edges[k]);
+    }
+}
+
+static void take_sample(struct work *w, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(w->live.g, node, &n);
+    for (size_t i = 0; i < SAMPLE; i++)
+        bits_set(w->is_snapshot, edges[n / SAMPLE * i]);
+    w->any = true;
+}
+
+static bool are_most(const struct work *w, uint32_t node, const uint64_t *bits)
+{
+    size_t n, count = 0;
+    const uint32_t *edges = gcd_graph_node_edges(w->live.g, node, &n);
+    for (size_t i = 0; i < SAMPLE; i++)
+        count += bits_get(bits, edges[n / SAMPLE * i]);
+    return count > SAMPLE / 2;
+}
+
+static void judge_sample(struct work *w, uint32_t node)
+{
+    w->any = w->any || are_most(w, node, w->twice);
+}
+
+static void mark_snapshot(struct work *w, uint32_t node)
+{
+    bits_set(w->is_snapshot, node);
+}
+
+static void refer(struct work *w, uint32_t node)
+{
+    if (bits_get(w->is_snapshot, node))
+        bits_set(bits_get(w->once, node) ? w->twice : w->once, node);
+}
+
+/* Can there be any?  Something else must refer to what it has: a look at the references in the
+ * order of memory, which is much faster than to follow them. */
+static void look_for_snapshots(struct work *w)
+{
+    uint32_t nodes = gcd_graph_node_count(w->live.g);
+    for (size_t i = 0; i < live_edges_root_count(&w->live); i++)
+        if (!gcd_group_is_late(live_edges_root_group(&w->live, i)) &&
+            live_edges_root(&w->live, i) != GCD_NODE_NONE)
+            bits_set(w->reached, live_edges_root(&w->live, i));
+    visit_wide(w, take_sample);
+    for (uint32_t node = 0; node < nodes && w->any; node++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->live.g, node, &n);
+        for (size_t i = 0; i < n; i++)
+            refer(w, edges[i]);
+    }
+    for (size_t i = 0; i < gcd_graph_dependent_count(w->live.g) && w->any; i++)
+        refer(w, gcd_graph_dependent(w->live.g, i)->value);
+    memset(w->is_snapshot, 0, w->words * sizeof *w->is_snapshot);
+    w->any = false;
+    visit_wide(w, judge_sample);
+    memset(w->reached, 0, w->words * sizeof *w->reached);
+}
+
 /* ---- the references that count ---- */
 
 static bool add(struct callbacks *c, const struct gcd_alloc *a, const uint32_t *edges, size_t n,
@@ -75,67 +178,104 @@ static void free_callbacks(const struct gcd_alloc *a, void *item)
     gcd_mem_free(a, c, sizeof *c);
 }
 
-/* IS_TYPE[type_count]: what to mark */
-static void mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_type)
+/* IS_TYPE[type_count]: what to mark.  Is there any? */
+static bool mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_type)
 {
     const struct gcd_summary *s = gcd_graph_summary(g);
     uint32_t nodes = gcd_graph_node_count(g);
-    for (uint32_t i = 0; i < s->type_count; i++)
+    bool any = false;
+    for (uint32_t i = 0; i < s->type_count; i++) {
         is_type[i] = is_callback(&s->types[i]);
-    for (uint32_t node = 0; node < nodes; node++)
+        any = any || is_type[i] != 0;
+    }
+    for (uint32_t node = 0; node < nodes && any; node++)
         if (is_type[gcd_graph_node_type(g, node)] != 0)
             bits_set(c->is_one, node);
+    return any;
 }
 
-static bool fill(struct callbacks *c, const struct gcd_graph *g, const struct gcd_alloc *a)
+/* Follows the roots before the end of the locals but for what is marked. */
+static bool walk(struct work *w, struct callbacks *c)
 {
-    uint32_t nodes = gcd_graph_node_count(g), types = gcd_graph_summary(g)->type_count;
-    struct live_edges live = { .alloc = *a };
     struct gcd_error err = GCD_ERROR_INIT;
-    uint8_t *is_type = gcd_mem_new(a, types);
-    uint64_t *reached = gcd_mem_new_array(a, c->words, sizeof *reached);
-    uint32_t *queue = gcd_mem_new_uncleared(a, nodes, sizeof *queue);
-    bool ok =
-        is_type != NULL && reached != NULL && queue != NULL && live_edges_init_all(&live, g, a);
-    if (ok)
-        mark(c, g, is_type);
-    ok = ok && live_reached(&live, GCD_GROUP_REFCOUNTED, c->is_one, NULL, reached, &err) == GCD_OK;
-    if (ok)
-        mark_near(g, reached, queue, c->is_one);
-    for (uint32_t node = 0; node < nodes && ok; node++)
-        if (bits_get(c->is_one, node)) {
-            size_t n;
-            const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
-            ok = add(c, a, edges, n, reached, node);
-        }
-    live_edges_done(&live);
-    gcd_mem_free(a, is_type, types);
-    gcd_mem_free(a, reached, c->words * sizeof *reached);
-    gcd_mem_free(a, queue, nodes * sizeof *queue);
+    w->live.callbacks = c;
+    if (w->any && (live_reached(&w->live, GCD_GROUP_LOCALS, NULL, w->reached, &err) != GCD_OK ||
+                   !live_edges_cover(&w->live, w->reached)))
+        return false;
+    if (w->any)
+        visit_wide(w, mark_snapshot);
+    for (size_t i = 0; i < c->words; i++) {
+        w->is_snapshot[i] &= ~c->is_one[i];
+        c->is_one[i] |= w->is_snapshot[i];
+    }
+    return live_reached(&w->live, GCD_GROUP_REFCOUNTED, NULL, w->reached, &err) == GCD_OK;
+}
+
+static bool find(struct work *w, struct callbacks *c, const struct gcd_alloc *a)
+{
+    const struct gcd_graph *g = w->live.g;
+    uint32_t nodes = gcd_graph_node_count(g);
+    if (!walk(w, c))
+        return false;
+    for (size_t i = 0; i < c->words; i++)
+        c->is_one[i] &= ~w->is_snapshot[i];
+    mark_near(g, w->reached, w->queue, c->is_one);
+    for (uint32_t node = 0; node < nodes; node++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+        if (bits_get(w->is_snapshot, node) && are_most(w, node, w->reached))
+            bits_set(c->is_one, node);
+        if (bits_get(c->is_one, node) && !add(c, a, edges, n, w->reached, node))
+            return false;
+    }
+    return true;
+}
+
+/* *RET stays NULL if all references count. */
+static bool fill(struct work *w, struct callbacks *c, const struct gcd_alloc *a, void **ret)
+{
+    const struct gcd_graph *g = w->live.g;
+    look_for_snapshots(w);
+    if (!mark(c, g, w->is_type) && !w->any)
+        return true;
+    w->queue = gcd_mem_new_uncleared(a, gcd_graph_node_count(g), sizeof *w->queue);
+    bool ok = w->queue != NULL && find(w, c, a);
+    gcd_mem_free(a, w->queue, gcd_graph_node_count(g) * sizeof *w->queue);
+    *ret = ok ? c : NULL;
     return ok;
 }
 
 static bool make(const struct gcd_graph *g, const struct gcd_alloc *a, void **ret)
 {
     const struct gcd_summary *s = gcd_graph_summary(g);
-    bool any = false, rooted = false;
-    for (uint32_t i = 0; i < s->type_count && !any; i++)
-        any = is_callback(&s->types[i]);
+    struct work w = { .live.alloc = *a, .words = ((size_t)gcd_graph_node_count(g) + 63) / 64 };
+    bool rooted = false, ok;
     for (size_t i = 0; i < s->root_count && !rooted; i++)
         rooted = gcd_root_group(&s->roots[i]) <= GCD_GROUP_LOCALS;
-    if (!any || !rooted)
+    if (!rooted)
         return true;
     struct callbacks *c = gcd_mem_new(a, sizeof *c);
     if (c == NULL)
         return false;
-    c->words = ((size_t)gcd_graph_node_count(g) + 63) / 64;
-    c->is_one = gcd_mem_new_array(a, c->words, sizeof *c->is_one);
-    if (c->is_one == NULL || !fill(c, g, a)) {
+    c->words = w.words;
+    c->is_one = gcd_mem_new_array(a, w.words, sizeof *c->is_one);
+    w.is_type = gcd_mem_new(a, s->type_count);
+    w.reached = gcd_mem_new_array(a, w.words, sizeof *w.reached);
+    w.is_snapshot = gcd_mem_new_array(a, w.words, sizeof *w.is_snapshot);
+    w.once = gcd_mem_new_array(a, w.words, sizeof *w.once);
+    w.twice = gcd_mem_new_array(a, w.words, sizeof *w.twice);
+    ok = c->is_one != NULL && w.is_type != NULL && w.reached != NULL && w.is_snapshot != NULL &&
+         w.once != NULL && w.twice != NULL && live_edges_init_all(&w.live, g, a) &&
+         fill(&w, c, a, ret);
+    live_edges_done(&w.live);
+    gcd_mem_free(a, w.is_type, s->type_count);
+    gcd_mem_free(a, w.reached, w.words * sizeof *w.reached);
+    gcd_mem_free(a, w.is_snapshot, w.words * sizeof *w.is_snapshot);
+    gcd_mem_free(a, w.once, w.words * sizeof *w.once);
+    gcd_mem_free(a, w.twice, w.words * sizeof *w.twice);
+    if (*ret == NULL)
         free_callbacks(a, c);
-        return false;
-    }
-    *ret = c;
-    return true;
+    return ok;
 }
 
 bool callbacks_of(const struct gcd_graph *g, const struct callbacks **ret)

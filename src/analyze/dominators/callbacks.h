@@ -9,6 +9,10 @@
  * The same goes for the delegates, closures and other objects near below it that only such objects
  * lead to.
  *
+ * And for a snapshot: an array of many objects that only a local variable refers to, or a list that
+ * it does, while most of these objects (64 of them speak for all) are reached without it.  A method
+ * that looks at a copy of a collection ends, and a word may be left over on a stack.
+ *
  * What is alive stays so: a path that ends in an object which only they lead to has a last
  * reference to such objects, and that one counts.
  */
@@ -24,8 +28,12 @@
 /* What is near below a timer or registration: so many references from it. */
 #define CALLBACKS_NEAR 3u
 
+/* So many references make a snapshot. */
+#define CALLBACKS_WIDE 64u
+
 struct callbacks {
-    uint64_t *is_one; /* one bit per node: those, and what is near below them only */
+    /* one bit per node: those, what is near below them only, and snapshots */
+    uint64_t *is_one;
     size_t words;
     uint32_t *nodes; /* [count] ascending: those with a reference that counts */
     size_t *first;   /* [count + 1] in edges, of each of these */

@@ -22,7 +22,7 @@ struct walk {
     uint32_t inner, waiting;
 };
 
-static bool init(struct walk *w, const uint64_t *ends, const struct gcd_alloc *a)
+static bool init(struct walk *w, const struct gcd_alloc *a)
 {
     w->nodes = gcd_graph_node_count(w->live->g);
     w->words = ((size_t)w->nodes + 63) / 64;
@@ -30,7 +30,7 @@ static bool init(struct walk *w, const uint64_t *ends, const struct gcd_alloc *a
     if (w->is_inner == NULL)
         return false;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        if (live_edges_any(w->live, node) && (ends == NULL || !bits_get(ends, node))) {
+        if (live_edges_any(w->live, node)) {
             bits_set(w->is_inner, node);
             w->inner++;
         }
@@ -72,11 +72,11 @@ static gcd_status follow(struct walk *w, const gcd_cancel_flag *cancel, struct g
     return GCD_OK;
 }
 
-gcd_status live_reached(const struct live_edges *f, enum gcd_root_group limit, const uint64_t *ends,
+gcd_status live_reached(const struct live_edges *f, enum gcd_root_group limit,
                         const gcd_cancel_flag *cancel, uint64_t *reached, struct gcd_error *err)
 {
     struct walk w = { .live = f, .reached = reached };
-    gcd_status st = init(&w, ends, &f->alloc) ? GCD_OK : gcd_fail_nomem(err, "following the roots");
+    gcd_status st = init(&w, &f->alloc) ? GCD_OK : gcd_fail_nomem(err, "following the roots");
     for (size_t i = 0; st == GCD_OK && i < live_edges_root_count(f); i++)
         if (live_edges_root_group(f, i) < limit && live_edges_root(f, i) != GCD_NODE_NONE)
             reach(&w, live_edges_root(f, i));

@@ -11,12 +11,11 @@
 #include "analyze/dominators/live_edges.h"
 
 /*
- * gcd_reached_before (root_order.h) along the references of F.  ENDS[(nodes + 63) / 64]: nodes that
- * may be reached, but from which nothing is followed; NULL = none.  CANCEL may be NULL.
- * GCD_E_NOMEM, GCD_E_CANCELED.
+ * gcd_reached_before (root_order.h) along the references of F.  CANCEL may be NULL.  GCD_E_NOMEM,
+ * GCD_E_CANCELED.
  */
 GCD_MUST_CHECK gcd_status live_reached(const struct live_edges *f, enum gcd_root_group limit,
-                                       const uint64_t *ends, const gcd_cancel_flag *cancel,
-                                       uint64_t *reached, struct gcd_error *err);
+                                       const gcd_cancel_flag *cancel, uint64_t *reached,
+                                       struct gcd_error *err);
 
 #endif
