@@ -309,10 +309,10 @@ static const char exit_all_text[] = EXIT_STATUS
 static const char exit_server_text[] =
     EXIT_STATUS "0 the client has ended, 1 failed, 2 wrong usage, 130 interrupted.\n";
 
-#define FILES_TEXT                                                                           \
-    "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also " \
-    "compressed with gzip;\n"                                                                \
-    "\"-\" is standard input.\n"
+#define FILES_TEXT                                                                         \
+    "FILE is a .nettrace or .etl recording, a core file, or a dump in .gclog, .gcdump or " \
+    ".dartheap, also\n"                                                                    \
+    "compressed with gzip or zstd; \"-\" is standard input.\n"
 
 const struct cli_command *cli_command_at(size_t i)
 {
