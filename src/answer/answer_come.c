@@ -229,13 +229,22 @@ bool answer_come_find(const struct gcd_tree_diff *paths, const struct gcd_diff *
     return true;
 }
 
+/* The method if COME is calls of an asynchronous one, else NULL. */
+static const char *method_of(const struct answer_come *come)
+{
+    static const char async[] = "async ";
+    return gcd_text_begins(come->element_said, async) ? come->element_said + sizeof async - 1
+                                                      : NULL;
+}
+
 const char *answer_come_text(const struct answer_come *come, char ret[ANSWER_COME_BYTES])
 {
     char bytes[GCD_TEXT_SIZE_BYTES];
-    const char *field = come->field;
-    (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s, +%s, %.0f %% of the %s",
+    const char *field = come->field, *method = method_of(come);
+    (void)snprintf(ret, ANSWER_COME_BYTES, "%s%s%s: %s -> %s %s%s, +%s, %.0f %% of the %s",
                    come->owner_said, field != NULL ? "." : "", field != NULL ? field : "",
-                   GCD_DIGITS(come->objects[0]), GCD_DIGITS(come->objects[1]), come->element_said,
+                   GCD_DIGITS(come->objects[0]), GCD_DIGITS(come->objects[1]),
+                   method != NULL ? "calls of " : "", method != NULL ? method : come->element_said,
                    gcd_text_size(come->bytes, bytes), 100 * come->share,
                    come->beside ? ANSWER_GROWTH_OF_HEAP : "growth");
     return ret;
@@ -250,6 +259,9 @@ const char *answer_come_advice(const struct answer_come *come, char ret[ANSWER_C
                        "never removes it.",
                        what, of, come->field != NULL ? "." : "",
                        come->field != NULL ? come->field : "");
+    else if (method_of(come) != NULL)
+        (void)snprintf(ret, ANSWER_COME_BYTES,
+                       "These calls have not ended: gcdumpc async shows what they wait for.");
     else
         (void)snprintf(ret, ANSWER_COME_BYTES,
                        "Look in %s for what adds %s objects and never removes them.", of, what);

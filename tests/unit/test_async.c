@@ -580,6 +580,39 @@ static void where_many_calls_wait(void **state)
     }
 }
 
+/* What a ContinueWith will run does not wait: it has not begun. */
+static void many_continuations(void **state)
+{
+    (void)state;
+    struct async_object objects[6 * 12];
+    for (uint32_t at = 0; at < 6 * 12; at += 6) {
+        const struct async_object one[6] = {
+            { "Shop.Kept", at + 6 < 6 * 12 ? 2 : 1, { at + 3, at + 6 } },
+            { TASKS "ContinuationTaskFromTask", 2, { at + 4, at + 3 } },
+            { TASKS "ContinueWithTaskContinuation", 1, { at + 1 } },
+            { TASK, 1, { at + 2 } },
+            { "System.Action`1[" TASK "]", 1, { at + 5 } },
+            { "Shop.Poller+<>c__DisplayClass3_0", 0, { 0 } },
+        };
+        memcpy(&objects[at], one, sizeof one);
+    }
+    struct gcd_graph *g = async_graph(objects, 6 * 12, 0);
+    struct gcd_async *a = find(g, NULL);
+    struct gcd_origins *o;
+    struct gcd_async_jam jam;
+    bool found;
+    char text[GCD_ASYNC_JAM_BYTES];
+    assert_int_equal(gcd_origins_new(gcd_graph_summary(g), NULL, &o, &err), GCD_OK);
+    assert_int_equal(gcd_async_find_jam(a, o, NULL, &jam, &found, &err), GCD_OK);
+    assert_true(found);
+    gcd_async_jam_text(a, &jam, "", text, sizeof text);
+    assert_string_equal(text, "12 continuations wait for TaskCompletionSource: each runs a lambda "
+                              "in Shop.Poller when it completes.");
+    gcd_origins_free(o);
+    gcd_async_free(a);
+    gcd_graph_free(g);
+}
+
 #define SEMAPHORE "System.Threading.SemaphoreSlim"
 
 /* Calls of Shop.Rpc.Call: FIRST wait for the semaphore of the first gate, SECOND for that of the
@@ -1289,6 +1322,7 @@ int main(void)
         cmocka_unit_test(stacks_of_samples),
         cmocka_unit_test(where_many_calls_wait),
         cmocka_unit_test(which_semaphore),
+        cmocka_unit_test(many_continuations),
         cmocka_unit_test(calls_that_cross),
         cmocka_unit_test(calls_in_a_later_step),
         cmocka_unit_test(semaphores_of_keys),

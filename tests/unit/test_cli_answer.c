@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "answer/answer.h"
+#include "answer/answers.h"
 #include "mcp/mcp_schema.h"
 #include "render/render.h"
 #include "support/check.h"
@@ -194,6 +195,28 @@ static void test_an_answer_without_memory_is_an_error(void **state)
     }
 }
 
+/* Calls that have come wait: nobody adds them, and nobody has to remove them. */
+static void test_what_has_come(void **state)
+{
+    (void)state;
+    struct answer_come come = { .owner_said = "Bank",
+                                .field = "_gate",
+                                .element_said = "async Bank.Pay",
+                                .objects = { 10, 1200 },
+                                .bytes = 4096,
+                                .share = 0.5 };
+    char text[ANSWER_COME_BYTES];
+    assert_string_equal(answer_come_text(&come, text),
+                        "Bank._gate: 10 -> 1,200 calls of Bank.Pay, +4.0 KiB, 50 % of the growth");
+    assert_string_equal(answer_come_advice(&come, text),
+                        "These calls have not ended: gcdumpc async shows what they wait for.");
+    come.element_said = "Payment";
+    assert_string_equal(answer_come_text(&come, text),
+                        "Bank._gate: 10 -> 1,200 Payment, +4.0 KiB, 50 % of the growth");
+    assert_string_equal(answer_come_advice(&come, text),
+                        "Look in Bank for what adds Payment objects and never removes them.");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -203,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_the_schema_for_agents_has_the_columns),
         cmocka_unit_test(test_a_column_that_does_not_exist_is_an_error),
         cmocka_unit_test(test_an_answer_without_memory_is_an_error),
+        cmocka_unit_test(test_what_has_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,39 @@ static void calls_behind_a_semaphore(void **state)
     }
 }
 
+/* Who waits for two semaphores is one suspect, not one for each semaphore, too. */
+static void calls_behind_two_semaphores(void **state)
+{
+    (void)state;
+    for (unsigned semaphores = 1; semaphores < 3; semaphores++) {
+        struct pile *p = pile_new();
+        uint32_t bank = node(p, "Shop.Bank", 24), nodes[2];
+        static_root(p, bank, "s_bank");
+        for (unsigned i = 0; i < semaphores; i++)
+            nodes[i] =
+                child(p, child(p, bank, "Shop.Account", 24), "System.Threading.SemaphoreSlim", 48);
+        for (unsigned i = 0; i < 1200; i++) {
+            uint32_t waiter =
+                child(p, nodes[i % semaphores], "System.Threading.SemaphoreSlim+TaskNode", 72);
+            edge(p,
+                 child(p, waiter,
+                       "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+"
+                       "AsyncStateMachineBox`1[System.Int32,Shop.Bank+<Pay>d__2]",
+                       500),
+                 waiter);
+        }
+        struct answer a = ask(p, 0.3);
+        size_t queues = 0;
+        for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
+            queues += gcd_suspects_get(a.s, i)->kind == GCD_SUSPECT_OBJECT;
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        assert_int_equal(queues, semaphores == 1);
+        if (semaphores == 2)
+            assert_int_equal(first(a)->kind, GCD_SUSPECT_TASKS);
+        forget(a);
+    }
+}
+
 /* A singleton that a worker reaches through the root scope, and one in a scope. */
 static void singletons(void **state)
 {
@@ -529,8 +562,8 @@ static const char *headline(struct pile *p)
     struct gcd_suspects *largest;
     struct answer a;
     assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
-    assert_int_equal(
-        gcd_names_new(gcd_graph_summary(a.g), GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(a.g), GCD_NAMES_CSHARP, NULL, &names, &err),
+                     GCD_OK);
     assert_int_equal(gcd_origins_new(gcd_graph_summary(a.g), NULL, &origins, &err), GCD_OK);
     assert_int_equal(gcd_largest_consumer(a.g, a.d, &how, a.s, &largest, &err), GCD_OK);
     gcd_suspects_headline(a.g, names, origins, a.s, largest, said);
@@ -551,8 +584,9 @@ static void what_is_missing_allows_no_statement(void **state)
     } rows[] = {
         { 0, 0, "Nothing in what has arrived looks like a leak." },
         { 0, 900, "Nothing in what has arrived looks like a leak." },
-        { 0, 1100, "No statement is possible: of 10.9 % of the heap (1.1 KiB) what holds it is "
-                   "missing, because the dump is incomplete." },
+        { 0, 1100,
+          "No statement is possible: of 10.9 % of the heap (1.1 KiB) what holds it is "
+          "missing, because the dump is incomplete." },
         { 2, 0, "Nothing in what has arrived looks like a leak." },
         { 3, 0, "No statement is possible: 3 objects are lost; 22 have arrived." },
     };
@@ -606,6 +640,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_allows_no_statement),
         cmocka_unit_test(a_scope_in_a_field),
         cmocka_unit_test(calls_behind_a_semaphore),
+        cmocka_unit_test(calls_behind_two_semaphores),
         cmocka_unit_test(singletons),
         cmocka_unit_test(what_is_registered),
         cmocka_unit_test(what_a_call_holds),

@@ -23,6 +23,8 @@
 #define CHECK_EVERY UINT32_C(65536)
 #define DOING       "finding where calls wait"
 #define SEMAPHORE   "System.Threading.SemaphoreSlim"
+/* the frame of a ContinueWith with a lambda, see async_kinds.c */
+#define LAMBDA "lambda in "
 /* between a semaphore and the object of the program that has it */
 #define LEVELS 7u
 /* of what put_others writes */
@@ -457,6 +459,15 @@ void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *j
         (void)snprintf(others, sizeof others,
                        " For %s of them a thread blocks in Wait or Result: await instead.",
                        jam->threads == jam->stacks ? "each" : GCD_DIGITS(jam->threads));
+    if (gcd_text_begins(frames[jam->method].name, LAMBDA)) {
+        /* what ContinueWith will call: no call waits there */
+        (void)snprintf(
+            ret, cap, "%s continuations wait for %.300s%s: each runs a %.500s when it completes.%s",
+            GCD_DIGITS(jam->stacks), what->name,
+            jam->old_stacks == jam->stacks ? ", all since before the last collection" : "",
+            frames[jam->method].name, others);
+        return;
+    }
     (void)snprintf(ret, cap, "%s calls wait in %.500s for %.300s%s%s%.460s%s.%s",
                    GCD_DIGITS(jam->stacks), frames[jam->method].name, what->name, several,
                    place[0] == '\0'     ? ""

@@ -13,9 +13,13 @@
  */
 #include "analyze/suspects/suspects.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
+
+#define SEMAPHORE "System.Threading.SemaphoreSlim"
 
 /* Types of one suspect: its own, that of its elements, those behind it, and the program's types in
  * it. */
@@ -124,12 +128,34 @@ static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
     for (size_t i = 0; i < at && f->into == SUSPECTS_NONE; i++) {
         struct suspect *x = &w->s->items[order[i]];
         if (x->into != SUSPECTS_NONE || gcd_suspect_kind_is_free(x->pub.kind) ||
-            x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f) ||
-            is_harmless(w, x, f))
+            x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f) || is_harmless(w, x, f))
             continue;
         f->into = order[i];
         x->also[x->pub.also_count++] = order[at];
     }
+}
+
+static bool is_of(const struct suspects_work *w, const struct suspect *x,
+                  enum gcd_suspect_kind kind, const char *name)
+{
+    return x->pub.kind == kind && x->pub.type != GCD_TYPE_NONE &&
+           strcmp(gcd_graph_summary(w->g)->types[x->pub.type].name, name) == 0;
+}
+
+/* Who waits for several semaphores is one suspect: the queue of each is a part of it. */
+static void merge_queues(struct suspects_work *w)
+{
+    struct suspect *items = w->s->items;
+    uint32_t all = SUSPECTS_NONE;
+    size_t queues = 0;
+    for (uint32_t i = 0; i < w->s->count; i++) {
+        if (is_of(w, &items[i], GCD_SUSPECT_TASKS, SEMAPHORE "+TaskNode"))
+            all = i;
+        queues += is_of(w, &items[i], GCD_SUSPECT_OBJECT, SEMAPHORE);
+    }
+    for (uint32_t i = 0; i < w->s->count && queues > 1 && all != SUSPECTS_NONE; i++)
+        if (is_of(w, &items[i], GCD_SUSPECT_OBJECT, SEMAPHORE))
+            items[i].into = all;
 }
 
 gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err)
@@ -140,6 +166,7 @@ gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err)
         return gcd_fail_nomem(err, "comparing suspects");
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
+    merge_queues(w);
     bool ok = gcd_sort_numbers(w->alloc, order, n, suspects_compare, w->s);
     for (size_t i = 0; i < n && ok; i++)
         if (w->s->items[order[i]].pub.overlaps &&

@@ -324,9 +324,15 @@ function nameOf({name, call}) {
   return call === "" ? name : call;
 }
 
+/** The method if these are calls of an asynchronous one, else "".  @param {import("./compared.js").Step} step */
+function methodOf(step) {
+  return nameOf(step).startsWith("async ") ? nameOf(step).slice(6) : "";
+}
+
 /** @param {import("./come.js").Come} come */
 export function comeText({owner, field, element, objects, bytes: size, share: part}) {
-  return `${nameOf(owner)}${field === "" ? "" : `.${field}`}: ${count(objects[0])} -> ${count(objects[1])} ${nameOf(element)}, +${bytes(size)}, ` +
+  const elements = methodOf(element) === "" ? nameOf(element) : `calls of ${methodOf(element)}`;
+  return `${nameOf(owner)}${field === "" ? "" : `.${field}`}: ${count(objects[0])} -> ${count(objects[1])} ${elements}, +${bytes(size)}, ` +
          `${wholePercent(part)} of the growth`;
 }
 
@@ -336,6 +342,9 @@ export function comeText({owner, field, element, objects, bytes: size, share: pa
  * @param {import("./come.js").Limit | null} equal
  */
 export function comeAdvice({owner, field, element, listens}, isDesign, equal) {
+  if (!listens && methodOf(element) !== "") {
+    return "These calls have not ended: gcdumpc async shows what they wait for.";
+  }
   const look = !listens ? `ook in ${nameOf(owner)} for what adds ${nameOf(element)} objects and never removes them.`
     : `ook in ${nameOf(element)} for what adds a method of each of its objects to ${nameOf(owner)}${field === "" ? "" : `.${field}`} ` +
       "and never removes it.";
