@@ -411,6 +411,48 @@ static void a_tree_of_lists(void **state)
             "objects. It is held by the static variable s_words.");
 }
 
+/* The same with the next nodes in fields, or in arrays; but few of a type are no tree. */
+static void a_tree_of_fields_or_arrays(void **state)
+{
+    (void)state;
+    static const struct {
+        bool arrays;
+        unsigned below; /* each of the first four */
+        const char *what, *sentence;
+    } rows[] = {
+        { false, 16, "69 Letter objects, 116 bytes each",
+          "one Words: a list or tree of 69 Letter objects. It is held by the static variable "
+          "s_words." },
+        { true, 16, "69 Letter objects, 122 bytes each",
+          "one Words: a list or tree of 69 Letter objects. It is held by the static variable "
+          "s_words." },
+        { false, 8, "4 Letter objects, 1,016 bytes each", NULL },
+        { true, 8, "4 Letter, 1.1 KiB each", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t words = node(p, "Shop.Words", 24), root = child(p, words, "Shop.Letter", 24),
+                 below = rows[i].arrays ? child(p, root, "Shop.Letter[]", 80) : root;
+        static_root(p, words, "s_words");
+        for (unsigned k = 0; k < 4; k++) {
+            uint32_t one = child(p, below, "Shop.Letter", 24),
+                     in = rows[i].arrays ? child(p, one, "Shop.Letter[]", 80) : one;
+            for (unsigned m = 0; m < rows[i].below; m++)
+                child(p, child(p, in, "Shop.Letter", 24), "System.Byte[]", 100);
+        }
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_string_equal(s->what, rows[i].what);
+        if (rows[i].sentence != NULL) {
+            assert_non_null(strstr(s->sentence, rows[i].sentence));
+            assert_int_equal(s->node, root);
+            assert_int_equal(s->own[0].objects, s->objects);
+            assert_string_equal(s->place, "Words");
+        }
+        forget(a);
+    }
+}
+
 /* The elements are the framework's, and each has one of the program's objects, which grow. */
 static void what_grows_below_wrappers(void **state)
 {
@@ -1289,6 +1331,7 @@ int main(void)
         cmocka_unit_test(a_static_event_of_the_framework),
         cmocka_unit_test(what_the_elements_are),
         cmocka_unit_test(a_tree_of_lists),
+        cmocka_unit_test(a_tree_of_fields_or_arrays),
         cmocka_unit_test(what_grows_below_wrappers),
         cmocka_unit_test(what_there_are_many_of),
         cmocka_unit_test(pools_of_the_program),

@@ -248,31 +248,38 @@ static void keep_part(struct suspects_work *w, const struct part *part)
     }
 }
 
-/* A tree has at least so many objects for each in its first collection. */
+/* A tree has at least so many objects for each of the first ones below its root. */
 #define TREE_HAS 16u
 
 /*
- * A collection of some objects, below an object of the same type, and many more of them in it: a
- * tree whose nodes hold the next ones in collections.  It is told as one, from that object on.
+ * An object that holds some of its type, in fields, in an array or in a collection, and many more
+ * of them below: a tree.  It is told as one, from that object on.
  */
 static void make_tree(struct suspects_work *w, size_t number)
 {
     struct suspect *x = &w->s->items[number];
     struct gcd_suspect *p = &x->pub;
-    uint32_t up = p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE
-                      ? suspects_parent(w, p->node)
-                      : GCD_NODE_ROOT;
-    if (up >= GCD_NODE_ROOT || w->owner[up] != SUSPECTS_NOBODY || p->own_count == 0 ||
-        x->collection.elements_of_count == 0)
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    if (p->kind != GCD_SUSPECT_OBJECT || x->recursive || p->own_count == 0 ||
+        (collection ? x->collection.elements_of_count : p->held_count) == 0)
         return;
-    uint32_t type = suspects_type_of(w, up);
-    if (w->alike[type] != p->own[0].type || type != x->collection.elements_of[0].type ||
-        p->own[0].bytes < p->bytes / 2 ||
-        p->own[0].objects / TREE_HAS < x->collection.elements_of[0].objects)
+    uint32_t type = collection ? x->collection.elements_of[0].type : p->held[0].type;
+    uint64_t first = collection ? x->collection.elements_of[0].objects : p->held[0].objects;
+    bool itself = suspects_type_of(w, p->node) == type;
+    uint32_t up = itself ? p->node : suspects_parent(w, p->node);
+    if (up >= GCD_NODE_ROOT || suspects_type_of(w, up) != type ||
+        (!itself && w->owner[up] != SUSPECTS_NOBODY) || w->alike[type] != p->own[0].type ||
+        p->own[0].bytes < p->bytes / 2 || p->own[0].objects / TREE_HAS < first)
         return;
     x->recursive = true;
     x->collection = (struct gcd_collection){ .kind = GCD_COLLECTION_NONE };
     p->collection = NULL;
+    p->held_count = 0;
+    p->held_objects = 0;
+    p->objects = p->own[0].objects;
+    p->shallow_bytes = gcd_graph_node_size(w->g, up) * p->objects;
+    if (itself)
+        return;
     p->node = up;
     p->type = type;
     w->owner[up] = (uint16_t)(number + 1);
@@ -287,8 +294,6 @@ static void make_tree(struct suspects_work *w, size_t number)
         }
     p->shallow_bytes = gcd_graph_node_size(w->g, up) * p->objects;
     p->retained_bytes = gcd_dominators_retained(w->d, up);
-    p->held_count = 0;
-    p->held_objects = 0;
 }
 
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
