@@ -93,13 +93,6 @@ void suspects_say_interned(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " as long as the program runs.");
 }
 
-void suspects_advise_interned(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Look for string.Intern of text that comes from outside: a HashSet<string> of "
-                    "your own can be emptied.");
-}
-
 void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(s, "The thread-static variables of ");
@@ -107,12 +100,4 @@ void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *
     suspects_put_kept(s, &x->pub, true);
     suspects_put_behind(s, x, " by way of ");
     suspects_put(s, ".");
-}
-
-void suspects_advise_thread_statics(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s,
-                 "They live as long as their threads: limit what is cached in a thread, or clear "
-                 "it after use.");
 }

@@ -39,9 +39,3 @@ void suspects_say_async(struct suspect_words *s, const struct suspect *x)
     suspects_put_kept(s, &x->pub, x->pub.objects != 1);
     suspects_put(s, ".");
 }
-
-void suspects_advise_async(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "See what they wait for: gcdumpc async.");
-}

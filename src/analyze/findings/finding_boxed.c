@@ -53,17 +53,3 @@ void suspects_tell_boxed(struct suspect_words *s, const struct suspect *x)
     suspects_put_bytes(s, x->pub.shallow_bytes);
     suspects_put_behind(s, x, " in ");
 }
-
-void suspects_say_boxed(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_boxed(s, x);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
-void suspects_advise_boxed(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Each is an object of its own: keep values in fields, arrays and collections "
-                    "of their type instead of object or an interface.");
-}

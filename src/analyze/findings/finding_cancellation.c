@@ -81,15 +81,6 @@ void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x
     suspects_put_behind(s, x, " for ");
 }
 
-void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_cancellation(s, x);
-    suspects_put(s, ". They");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "The source is");
-}
-
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     bool linked = x->linked > 0, all = x->linked >= x->pub.objects;

@@ -23,19 +23,3 @@ void suspects_tell_code(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " still alive");
     suspects_put_behind(s, x, " in ");
 }
-
-void suspects_say_code(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_code(s, x);
-    suspects_put(s, ". Beside their machine code, which is not on the heap, they");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
-void suspects_advise_code(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Compile each expression or Regex once and keep it, or do not compile what is "
-                    "used only once.");
-}

@@ -91,15 +91,6 @@ void suspects_tell_flows(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ") keep them");
 }
 
-void suspects_say_flows(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_flows(s, x);
-    suspects_put(s, ", ");
-    suspects_put_share(s, x->pub.share);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
 void suspects_advise_flows(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(s, "Start such work with ExecutionContext.SuppressFlow(), or clear ");

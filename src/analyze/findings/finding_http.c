@@ -21,18 +21,3 @@ void suspects_tell_http(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " alive, each with connections of its own");
     suspects_put_behind(s, x, " in ");
 }
-
-void suspects_say_http(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_http(s, x);
-    suspects_put(s, ". They");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
-void suspects_advise_http(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Share one HttpClient, or let IHttpClientFactory make them.");
-}

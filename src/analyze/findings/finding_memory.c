@@ -139,13 +139,6 @@ void suspects_say_fragmentation(struct suspect_words *s, const struct suspect *x
     suspects_put(s, ": this heap is not compacted.");
 }
 
-void suspects_advise_fragmentation(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Reuse large arrays (ArrayPool, RecyclableMemoryStream) instead of making them "
-                    "anew in many sizes.");
-}
-
 /* ---- pinned by handles ---- */
 
 static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint64_t *of_type,
@@ -219,19 +212,4 @@ void suspects_tell_pins(struct suspect_words *s, const struct suspect *x)
         suspects_put_number(s, x->type_objects);
         suspects_put(s, ")");
     }
-}
-
-void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_pins(s, x);
-    suspects_put(s, ". The handles");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-}
-
-void suspects_advise_pins(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays "
-                    "pinned with GC.AllocateArray.");
 }

@@ -62,14 +62,6 @@ void suspects_tell_tasks(struct suspect_words *s, const struct suspect *x)
     suspects_put_behind(s, x, " waited for by ");
 }
 
-void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_tasks(s, x);
-    suspects_put(s, ". They");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-}
-
 void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x)
 {
     if (is_waiter(gcd_graph_summary(s->w->g)->types[x->pub.type].name)) {
@@ -139,11 +131,4 @@ void suspects_say_continuations(struct suspect_words *s, const struct suspect *x
     /* a lambda does not tell what its variables keep */
     if (x->pub.held_count > 0 && suspects_is_lambda(s, x->pub.held[0].type) && x->pub.own_count > 0)
         suspects_put_own(s, &x->pub);
-}
-
-void suspects_advise_continuations(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "A task that completes late, or never, keeps all that waits for it: wait once, "
-                    "or with Task.WaitAsync and a CancellationToken.");
 }

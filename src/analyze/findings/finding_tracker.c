@@ -56,19 +56,3 @@ void suspects_tell_tracker(struct suspect_words *s, const struct suspect *x)
     suspects_put_count(s, x->pub.objects, "entity", "entities");
     suspects_put_behind(s, x, " ");
 }
-
-void suspects_say_tracker(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_tracker(s, x);
-    suspects_put(s, ". They");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "It is");
-}
-
-void suspects_advise_tracker(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Use a DbContext for one unit of work and dispose of it, or read with "
-                    "AsNoTracking what is not changed.");
-}

@@ -22,14 +22,6 @@ void suspects_tell_waits(struct suspect_words *s, const struct suspect *x)
     suspects_put_behind(s, x, " for ");
 }
 
-void suspects_say_waits(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_waits(s, x);
-    suspects_put(s, ". They");
-    suspects_put_kept(s, &x->pub, true);
-    suspects_put(s, ".");
-}
-
 void suspects_advise_waits(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(s, "Unregister each RegisteredWaitHandle when its work is done");

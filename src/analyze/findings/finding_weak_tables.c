@@ -186,15 +186,6 @@ void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x)
                                         : " and live as long as their keys");
 }
 
-void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_weak_table(s, x);
-    suspects_put(s, ", ");
-    suspects_put_share(s, x->pub.share);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
 void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x)
 {
     if (x->each_type != GCD_TYPE_NONE && x->each_elements >= SUSPECTS_MANY_EACH) {

@@ -178,13 +178,6 @@ void suspects_tell_collections(struct suspect_words *s, const struct suspect *x)
     }
 }
 
-void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
-{
-    suspects_tell_collections(s, x);
-    suspects_put(s, ".");
-    suspects_put_held_by(s, x, "One of them is");
-}
-
 void suspects_advise_collections(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(

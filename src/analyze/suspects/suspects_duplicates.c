@@ -154,10 +154,3 @@ void suspects_say_duplicates(struct suspect_words *s, const struct suspect *x)
     }
     suspects_put(s, ".");
 }
-
-void suspects_advise_duplicates(struct suspect_words *s, const struct suspect *x)
-{
-    (void)x;
-    suspects_put(s, "Keep one string of each text: look it up in a table where it is read. gcdumpc "
-                    "strings shows all that are there several times.");
-}

@@ -9,9 +9,10 @@
 typedef void suspect_text(struct suspect_words *s, const struct suspect *x);
 
 /*
- * SAY writes the sentence, ADVISE what to look at next.  TELL writes the part of SAY that states
- * the facts; a kind that has it can be a clause of a suspect that consists of the same objects.
- * Then the suspect gets the advice with the highest ADVICE_RANK; 0 = the suspect's own.
+ * TELL writes the facts; a kind that has it can be a clause of a suspect that consists of the same
+ * objects.  Then the suspect gets the advice with the highest ADVICE_RANK; 0 = the suspect's own.
+ * SAY writes the whole sentence; NULL = what TELL writes, what KEEP keeps alive or, if TELLS_SHARE,
+ * its share of the heap, and who holds HELD.  ADVISE writes what to look at next; NULL = ADVICE.
  */
 static const struct {
     const char *name, *title;
@@ -21,6 +22,8 @@ static const struct {
     uint32_t least;
     bool by_bytes; /* and they keep the threshold alive */
     suspect_text *say, *advise, *tell;
+    const char *keep, *held, *advice; /* NULL = nothing */
+    bool tells_share;
     unsigned advice_rank;
     bool is_free;     /* its bytes are free memory and not part of the heap's bytes */
     bool counts_type; /* its objects are of its type */
@@ -42,9 +45,10 @@ static const struct {
                              .how_sure = IS_SO },
     [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections",
                                   "collections of one type and size", SUSPECTS_ALIKE, true,
-                                  suspects_say_collections, suspects_advise_collections,
-                                  suspects_tell_collections, .advice_rank = 2, .counts_type = true,
-                                  .how_sure = IS_SO },
+                                  .advise = suspects_advise_collections,
+                                  .tell = suspects_tell_collections, .advice_rank = 2,
+                                  .counts_type = true, .how_sure = IS_SO,
+                                  .held = "One of them is" },
     [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", "collections of one type", 0, true,
                              suspects_say_sparse, suspects_advise_sparse, suspects_tell_sparse,
                              .advice_rank = 2, .counts_type = true, .how_sure = IS_SO },
@@ -53,63 +57,91 @@ static const struct {
                              .advice_rank = 1, .counts_type = true },
     [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks",
                                    "callbacks of one source", FINDING_REGISTRATIONS, true,
-                                   suspects_say_cancellation, suspects_advise_cancellation,
-                                   suspects_tell_cancellation, .advice_rank = 2 },
+                                   .advise = suspects_advise_cancellation,
+                                   .tell = suspects_tell_cancellation, .advice_rank = 2,
+                                   .keep = ". They", .held = "The source is" },
     [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task",
                                     "continuations of one task", FINDING_CONTINUATIONS, true,
-                                    suspects_say_continuations, suspects_advise_continuations,
-                                    suspects_tell_continuations, .advice_rank = 2,
+                                    suspects_say_continuations,
+                                    .advice = "A task that completes late, or never, keeps all "
+                                              "that waits for it: wait once, or with "
+                                              "Task.WaitAsync and a CancellationToken.",
+                                    .tell = suspects_tell_continuations, .advice_rank = 2,
                                     .how_sure = STUCK },
     [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", "tasks of one type",
-                            FINDING_TASKS, true, suspects_say_tasks, suspects_advise_tasks,
-                            suspects_tell_tasks, .advice_rank = 2, .counts_type = true,
-                            .how_sure = STUCK },
+                            FINDING_TASKS, true, .advise = suspects_advise_tasks,
+                            .tell = suspects_tell_tasks, .advice_rank = 2, .counts_type = true,
+                            .how_sure = STUCK, .keep = ". They" },
     [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS,
-                            true, suspects_say_async, suspects_advise_async, suspects_tell_async,
-                            .counts_type = true, .how_sure = STUCK },
+                            true, suspects_say_async,
+                            .advice = "See what they wait for: gcdumpc async.",
+                            .tell = suspects_tell_async, .counts_type = true, .how_sure = STUCK },
     [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", "values of one type", FINDING_BOXED, true,
-                            suspects_say_boxed, suspects_advise_boxed, suspects_tell_boxed,
-                            .advice_rank = 2, .counts_type = true, .how_sure = IS_SO },
+                            .advice =
+                                "Each is an object of its own: keep values in fields, arrays and "
+                                "collections of their type instead of object or an interface.",
+                            .tell = suspects_tell_boxed, .advice_rank = 2, .counts_type = true,
+                            .how_sure = IS_SO, .held = "One of them is" },
     [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", "entities of one DbContext",
-                              FINDING_ENTITIES, true, suspects_say_tracker, suspects_advise_tracker,
-                              suspects_tell_tracker, .advice_rank = 2 },
+                              FINDING_ENTITIES, true,
+                              .advice = "Use a DbContext for one unit of work and dispose of it, "
+                                        "or read with AsNoTracking what is not changed.",
+                              .tell = suspects_tell_tracker, .advice_rank = 2, .keep = ". They",
+                              .held = "It is" },
     [GCD_SUSPECT_HTTP] = { "http", "HTTP handlers", "handlers", FINDING_HTTP, true,
-                           suspects_say_http, suspects_advise_http, suspects_tell_http,
-                           .advice_rank = 2, .counts_type = true },
+                           .advice = "Share one HttpClient, or let IHttpClientFactory make them.",
+                           .tell = suspects_tell_http, .advice_rank = 2, .counts_type = true,
+                           .keep = ". They", .held = "One of them is" },
     [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", "methods", FINDING_METHODS, true,
-                           suspects_say_code, suspects_advise_code, suspects_tell_code,
-                           .advice_rank = 2, .counts_type = true },
+                           .advice = "Compile each expression or Regex once and keep it, or do not "
+                                     "compile what is used only once.",
+                           .tell = suspects_tell_code, .advice_rank = 2, .counts_type = true,
+                           .keep = ". Beside their machine code, which is not on the heap, they",
+                           .held = "One of them is" },
     [GCD_SUSPECT_WAITS] = { "waits", "Registered waits", "waits", FINDING_WAITS, true,
-                            suspects_say_waits, suspects_advise_waits, suspects_tell_waits,
-                            .advice_rank = 2, .counts_type = true },
+                            .advise = suspects_advise_waits, .tell = suspects_tell_waits,
+                            .advice_rank = 2, .counts_type = true, .keep = ". They" },
     [GCD_SUSPECT_INTERNED] = { "interned", "Interned strings", "strings", FINDING_INTERNED, true,
-                               suspects_say_interned, suspects_advise_interned,
-                               suspects_tell_interned, .advice_rank = 2 },
+                               suspects_say_interned,
+                               .advice = "Look for string.Intern of text that comes from outside: "
+                                         "a HashSet<string> of your own can be emptied.",
+                               .tell = suspects_tell_interned, .advice_rank = 2 },
     [GCD_SUSPECT_THREAD_STATICS] = { "thread_statics", "Thread-static variables", "threads", 0,
                                      true, suspects_say_thread_statics,
-                                     suspects_advise_thread_statics, .advice_rank = 2 },
+                                     .advice = "They live as long as their threads: limit what is "
+                                               "cached in a thread, or clear it after use.",
+                                     .advice_rank = 2 },
     [GCD_SUSPECT_ASSEMBLIES] = { "assemblies", "Assembly loaded many times",
                                  "copies of one assembly", FINDING_LOADS, false,
                                  suspects_say_assemblies, suspects_advise_assemblies, .tell = NULL,
                                  .how_sure = FOREVER },
     [GCD_SUSPECT_FRAGMENTATION] = { "fragmentation", "Free memory between large objects",
                                     "large objects", FINDING_LARGE, true,
-                                    suspects_say_fragmentation, suspects_advise_fragmentation,
+                                    suspects_say_fragmentation,
+                                    .advice =
+                                        "Reuse large arrays (ArrayPool, RecyclableMemoryStream) "
+                                        "instead of making them anew in many sizes.",
                                     .is_free = true, .how_sure = IS_SO },
     [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, true,
-                           suspects_say_pins, suspects_advise_pins, suspects_tell_pins,
-                           .advice_rank = 2 },
+                           .advice = "Free each pinned GCHandle, also after an exception, or "
+                                     "allocate what stays pinned with GC.AllocateArray.",
+                           .tell = suspects_tell_pins, .advice_rank = 2, .keep = ". The handles" },
     [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "Dependent handles", "handles with the same types",
-                                 FINDING_WEAK_ENTRIES, true, suspects_say_weak_table,
-                                 suspects_advise_weak_table, suspects_tell_weak_table,
-                                 .advice_rank = 2, .counts_type = true },
+                                 FINDING_WEAK_ENTRIES, true, .advise = suspects_advise_weak_table,
+                                 .tell = suspects_tell_weak_table, .advice_rank = 2,
+                                 .counts_type = true, .tells_share = true,
+                                 .held = "One of them is" },
     [GCD_SUSPECT_FLOWS] = { "flows", "Values of AsyncLocal", "execution contexts", FINDING_FEW,
-                            true, suspects_say_flows, suspects_advise_flows, suspects_tell_flows,
-                            .advice_rank = ADVICE_OVER_ALL },
+                            true, .advise = suspects_advise_flows, .tell = suspects_tell_flows,
+                            .advice_rank = ADVICE_OVER_ALL, .tells_share = true,
+                            .held = "One of them is" },
     [GCD_SUSPECT_DUPLICATES] = { "duplicates", "Equal strings", "copies of strings", 0, true,
-                                 suspects_say_duplicates, suspects_advise_duplicates,
-                                 suspects_tell_duplicates, .advice_rank = 2, .counts_type = true,
-                                 .how_sure = IS_SO },
+                                 suspects_say_duplicates,
+                                 .advice = "Keep one string of each text: look it up in a table "
+                                           "where it is read. gcdumpc strings shows all that are "
+                                           "there several times.",
+                                 .tell = suspects_tell_duplicates, .advice_rank = 2,
+                                 .counts_type = true, .how_sure = IS_SO },
     [GCD_SUSPECT_POOLS] = { "pools", "Pool", "pools", 1, true, suspects_say_pools,
                             suspects_advise_pools, .is_note = true },
     /* an OBJECT until its advice says so */
@@ -228,6 +260,25 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
     return best;
 }
 
+static void say_kind(struct suspect_words *s, const struct suspect *x)
+{
+    if (kinds[x->pub.kind].say != NULL) {
+        kinds[x->pub.kind].say(s, x);
+        return;
+    }
+    kinds[x->pub.kind].tell(s, x);
+    if (kinds[x->pub.kind].keep != NULL) {
+        suspects_put(s, "%s", kinds[x->pub.kind].keep);
+        suspects_put_kept(s, &x->pub, true);
+    } else if (kinds[x->pub.kind].tells_share) {
+        suspects_put(s, ", ");
+        suspects_put_share(s, x->pub.share);
+    }
+    suspects_put(s, ".");
+    if (kinds[x->pub.kind].held != NULL)
+        suspects_put_held_by(s, x, kinds[x->pub.kind].held);
+}
+
 /* Says first what X consists of, which is what the advice is about, then what holds that. */
 static void say(struct suspect_words *s, const struct suspect *x, const struct suspect *lead)
 {
@@ -235,7 +286,7 @@ static void say(struct suspect_words *s, const struct suspect *x, const struct s
         kinds[lead->pub.kind].tell(s, lead);
         suspects_put(s, ". ");
     }
-    kinds[x->pub.kind].say(s, x);
+    say_kind(s, x);
     put_also(s, x, lead);
 }
 
@@ -269,7 +320,10 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
         advice.condition = 0;
         advice.size_only = advice.limited = advice.certain = false;
         say(&sentence, x, by);
-        kinds[by->pub.kind].advise(&advice, by);
+        if (kinds[by->pub.kind].advise != NULL)
+            kinds[by->pub.kind].advise(&advice, by);
+        else
+            suspects_put(&advice, "%s", kinds[by->pub.kind].advice);
         suspects_put_place(&place, by->pub.kind == GCD_SUSPECT_HANDLERS ? by : x);
         suspects_put_what(&what, x, by);
     }
