@@ -180,7 +180,7 @@ static bool is_over(const struct leg *l)
 static void open_leg(struct session *s, enum gcd_leg kind);
 
 /* Something has ended: decide what comes next. */
-static void go_on(struct session *s)
+static void advance(struct session *s)
 {
     if (s->closing)
         return;
@@ -213,7 +213,7 @@ static uint64_t patience_ms(const struct leg *l)
 
 /* The runtime writes the end of the stream before it answers the stop, so after the answer it is
  * either here or will never come. */
-static void bound_the_farewell(struct session *s)
+static void limit_stop_time(struct session *s)
 {
     const struct leg *l = s->status == GCD_OK ? silent_leg(s) : NULL;
     uint64_t now = now_ms();
@@ -229,8 +229,8 @@ static void stop_ended(struct leg *l)
     if (l->stopping == STOP_ASKED)
         l->stopping = STOP_FAILED;
     gcd_conn_close(&l->stop);
-    bound_the_farewell(l->s);
-    go_on(l->s);
+    limit_stop_time(l->s);
+    advance(l->s);
 }
 
 static void stop_failed(struct leg *l, gcd_status st, struct gcd_error *err)
@@ -289,7 +289,7 @@ static void ask_stop(struct leg *l)
     if (st == GCD_OK)
         st = gcd_conn_open(&l->stop, &setup, msg, n, &err);
     if (st == GCD_OK) {
-        bound_the_farewell(s);
+        limit_stop_time(s);
         return;
     }
     /* The port of a session that was just open is gone, so the process is gone. */
@@ -324,11 +324,11 @@ static void fail(struct session *s, gcd_status st, const struct gcd_error *err)
         return;
     note(s, st, err);
     s->discard = true;
-    bound_the_farewell(s);
+    limit_stop_time(s);
     ask_stops(s);
     if (is_pending(s))
         s->give_up_at_ms = now_ms() + s->graces->reply_ms;
-    go_on(s);
+    advance(s);
 }
 
 /* ---- the streams ---- */
@@ -492,7 +492,7 @@ static void not_opened(struct leg *l, gcd_status st, struct gcd_error *err)
         gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
     l->stream = LEG_REFUSED;
     fail(l->s, st, err);
-    go_on(l->s); /* fail does nothing if there was an earlier failure */
+    advance(l->s); /* fail does nothing if there was an earlier failure */
 }
 
 static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *header,
@@ -519,7 +519,7 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
         s->ret->command = gcd_wire_command_name(s->command);
     }
     if (s->status != GCD_OK) {
-        bound_the_farewell(s);
+        limit_stop_time(s);
         ask_stop(l);
     } else if (l->kind == GCD_LEG_FLUSH) {
         ask_stop(l);
@@ -568,7 +568,7 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
         on_record_data(s, bytes, n);
     /* A recording session that sends is not overdue; bytes of the others prove nothing. */
     if (l->kind == GCD_LEG_RECORD && s->give_up_at_ms != 0 && s->status == GCD_OK)
-        bound_the_farewell(s);
+        limit_stop_time(s);
     look_at_cancel_and_time(s);
     if (!s->closing)
         set_step(s, s->step);
@@ -602,7 +602,7 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, const struct gcd_er
         s->give_up_at_ms = latest;
     if (s->status != GCD_OK)
         ask_stops(s);
-    go_on(s);
+    advance(s);
 }
 
 static const struct gcd_conn_ops stream_ops = {

@@ -164,7 +164,7 @@ static void on_alarm(int sig)
         atomic_store(&cli_timed_out, true);
 }
 
-void cli_go_on(void)
+void cli_clear_cancel(void)
 {
     atomic_store(&cli_timed_out, false);
     atomic_store(&cli_canceled, false);

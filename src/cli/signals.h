@@ -21,7 +21,7 @@ int cli_signal(void);
 /* Sets both after SECONDS; 0 = never. */
 void cli_deadline(uint64_t seconds);
 /* Resets both: what was canceled is over, and something else begins. */
-void cli_go_on(void);
+void cli_clear_cancel(void);
 /* The temporary files, and folders of files, that a second signal removes before it ends the
  * program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_SUMMARY, CLI_SLOT_PORT, CLI_SLOTS };

@@ -1,9 +1,13 @@
 /* Walks from one object, as tables that take it as their argument: SELECT ... FROM
  * reachable_from(5). */
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "sql/sql.h"
+
+#define PATH "path_from_root" /* the name of a table */
 
 enum walk_kind { WALK_PATH, WALK_REACHABLE };
 
@@ -33,8 +37,13 @@ struct walk_cursor {
     char root[512]; /* PATH: as text */
 };
 
-static int connect_as(sqlite3 *db, struct gcd_sql *sql, enum walk_kind kind, sqlite3_vtab **ret)
+/* ARGV[0] is the name of the table's module. */
+static int walk_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
+                        sqlite3_vtab **ret, char **ret_error)
 {
+    struct gcd_sql *sql = aux;
+    (void)argc;
+    (void)ret_error;
     (void)sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
     int rc = sqlite3_declare_vtab(db, declaration);
     struct walk_table *t = rc == SQLITE_OK ? gcd_mem_new(&sql->alloc, sizeof *t) : NULL;
@@ -42,28 +51,10 @@ static int connect_as(sqlite3 *db, struct gcd_sql *sql, enum walk_kind kind, sql
         return SQLITE_NOMEM;
     if (t != NULL) {
         t->db = sql;
-        t->kind = kind;
+        t->kind = strcmp(argv[0], PATH) == 0 ? WALK_PATH : WALK_REACHABLE;
         *ret = &t->base;
     }
     return rc;
-}
-
-static int path_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
-                        sqlite3_vtab **ret, char **ret_error)
-{
-    (void)argc;
-    (void)argv;
-    (void)ret_error;
-    return connect_as(db, aux, WALK_PATH, ret);
-}
-
-static int reachable_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
-                             sqlite3_vtab **ret, char **ret_error)
-{
-    (void)argc;
-    (void)argv;
-    (void)ret_error;
-    return connect_as(db, aux, WALK_REACHABLE, ret);
 }
 
 static int walk_disconnect(sqlite3_vtab *base)
@@ -255,20 +246,8 @@ static int walk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 /* Without xCreate, these tables exist without CREATE VIRTUAL TABLE. */
-static const sqlite3_module path_module = {
-    .xConnect = path_connect,
-    .xBestIndex = walk_best_index,
-    .xDisconnect = walk_disconnect,
-    .xOpen = walk_open,
-    .xClose = walk_close,
-    .xFilter = walk_filter,
-    .xNext = walk_next,
-    .xEof = walk_eof,
-    .xColumn = walk_column,
-    .xRowid = walk_rowid,
-};
-static const sqlite3_module reachable_module = {
-    .xConnect = reachable_connect,
+static const sqlite3_module walks = {
+    .xConnect = walk_connect,
     .xBestIndex = walk_best_index,
     .xDisconnect = walk_disconnect,
     .xOpen = walk_open,
@@ -283,12 +262,12 @@ static const sqlite3_module reachable_module = {
 int sql_walks_open(struct gcd_sql *db)
 {
     sqlite3_stmt *both = NULL;
-    int rc = sqlite3_create_module(db->db, "path_from_root", &path_module, db);
+    int rc = sqlite3_create_module(db->db, PATH, &walks, db);
     if (rc == SQLITE_OK)
-        rc = sqlite3_create_module(db->db, "reachable_from", &reachable_module, db);
+        rc = sqlite3_create_module(db->db, "reachable_from", &walks, db);
     if (rc == SQLITE_OK) /* connects the tables now: that counts as a change, which queries may not
                             make */
-        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM path_from_root(0), reachable_from(0)", -1,
+        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM " PATH "(0), reachable_from(0)", -1,
                                 &both, NULL);
     (void)sqlite3_finalize(both);
     return rc;

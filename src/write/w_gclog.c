@@ -369,8 +369,11 @@ static void gclog_done(struct gclog *g)
 }
 
 /* Notes everything that the format cannot store. */
-static void note_losses(struct gclog *g, uint64_t dependents)
+static void note_losses(struct gclog *g)
 {
+    uint64_t dependents = g->dump != NULL
+                              ? gcd_dump_dependent_count(g->dump) - g->notes->dependents_dropped
+                              : gcd_graph_dependent_count(g->graph);
     write_note_fields(g->notes, g->summary);
     write_note_loss(g->notes, g->summary->statics, "static variable loses its name",
                     "static variables lose their names");
@@ -380,36 +383,41 @@ static void note_losses(struct gclog *g, uint64_t dependents)
                     "memory ranges of generations are not stored");
 }
 
+/* PUT writes the objects. */
+static gcd_status write_log(struct gclog *g, gcd_status (*put)(struct gclog *, struct gcd_error *),
+                            struct gcd_error *err)
+{
+    g->alloc = gcd_alloc_or_default(g->options->context.alloc);
+    gcd_idmap_init(&g->dependent, &g->alloc);
+    gcd_idmap_init(&g->named, &g->alloc);
+    gcd_sink_sum_begin(g->out);
+    gcd_status st = number_types(g, err);
+    if (st == GCD_OK && g->dump != NULL)
+        st = prepare_dependents(g, err);
+    if (st == GCD_OK) {
+        put_frame(g, "a 2 ");
+        put_types(g);
+        put_roots(g);
+        st = put(g, err);
+        note_losses(g);
+    }
+    if (st == GCD_OK) {
+        put_sum(g);
+        put_frame(g, "c ");
+        st = gcd_sink_status(g->out, err);
+    }
+    gclog_done(g);
+    return st;
+}
+
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s,
                               const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc),
-                       .options = options,
-                       .dump = d,
-                       .summary = gcd_dump_summary(d),
-                       .out = s,
-                       .notes = notes };
-    gcd_idmap_init(&g.dependent, &g.alloc);
-    gcd_idmap_init(&g.named, &g.alloc);
-    gcd_sink_sum_begin(s);
-    gcd_status st = number_types(&g, err);
-    if (st == GCD_OK)
-        st = prepare_dependents(&g, err);
-    if (st == GCD_OK) {
-        put_frame(&g, "a 2 ");
-        put_types(&g);
-        put_roots(&g);
-        st = put_objects(&g, err);
-        note_losses(&g, gcd_dump_dependent_count(d) - notes->dependents_dropped);
-    }
-    if (st == GCD_OK) {
-        put_sum(&g);
-        put_frame(&g, "c ");
-        st = gcd_sink_status(s, err);
-    }
-    gclog_done(&g);
-    return st;
+    struct gclog g = {
+        .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s, .notes = notes
+    };
+    return write_log(&g, put_objects, err);
 }
 
 /* ---- the same for a graph; the node of unknown objects has no address, so no reference has its
@@ -479,30 +487,12 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
                                     const struct gcd_write_options *options,
                                     struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc),
-                       .options = options,
+    struct gclog g = { .options = options,
                        .graph = graph,
                        .summary = gcd_graph_summary(graph),
                        .out = s,
                        .notes = notes };
-    gcd_idmap_init(&g.dependent, &g.alloc);
-    gcd_idmap_init(&g.named, &g.alloc);
-    gcd_sink_sum_begin(s);
-    gcd_status st = number_types(&g, err);
-    if (st == GCD_OK) {
-        put_frame(&g, "a 2 ");
-        put_types(&g);
-        put_roots(&g);
-        st = put_nodes(&g, err);
-        note_losses(&g, gcd_graph_dependent_count(graph));
-    }
-    if (st == GCD_OK) {
-        put_sum(&g);
-        put_frame(&g, "c ");
-        st = gcd_sink_status(s, err);
-    }
-    gclog_done(&g);
-    return st;
+    return write_log(&g, put_nodes, err);
 }
 
 const struct gcd_format gcd_w_gclog = {

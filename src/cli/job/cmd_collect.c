@@ -452,7 +452,7 @@ static enum cli_exit run_all(struct job *j)
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
         worst = job_worse(worst, tell(d, e));
         if (atomic_load(&cli_timed_out) && !is_late(j)) /* only its share is used up */
-            cli_go_on();
+            cli_clear_cancel();
     }
     for (; i < j->count; i++)
         worst = job_worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE)

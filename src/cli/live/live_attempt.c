@@ -71,7 +71,7 @@ static void sample(struct progress *p)
 }
 
 /* Once per attempt, even without a terminal, so that nobody wonders for an hour. */
-static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
+static void report_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
 {
     uint64_t now = live_now_ms();
     if (p->news_ms == 0 || step != p->step || bytes != p->bytes) {
@@ -102,7 +102,7 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
         [GCD_IPC_STEP_DONE] = "done",
     };
     sample(ctx);
-    tell_silence(ctx, step, bytes);
+    report_silence(ctx, step, bytes);
     cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
 }
 

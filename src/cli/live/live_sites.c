@@ -146,7 +146,7 @@ static bool is_interrupted(struct live_sites *s, bool *ret_early)
         atomic_store(&s->abort, true);
         return true;
     }
-    cli_go_on();
+    cli_clear_cancel();
     *ret_early = true;
     return false;
 }

@@ -157,7 +157,7 @@ static bool take(struct sql_shell *s, struct sql_lines *lines, struct statement 
     (void)sql_run(s, st->text); /* errors have been reported */
     st->bytes = 0;
     *ret = cli_flush_stdout();
-    cli_go_on(); /* a canceled statement does not end the prompt */
+    cli_clear_cancel(); /* a canceled statement does not end the prompt */
     return *ret == CLI_DONE;
 }
 
@@ -174,7 +174,7 @@ enum cli_exit sql_prompt(struct sql_shell *s)
         if (line == NULL && atomic_load(&cli_canceled)) { /* Ctrl-C: drop the statement */
             putchar('\n');
             st.bytes = 0;
-            cli_go_on();
+            cli_clear_cancel();
             continue;
         }
         more = line != NULL && take(s, lines, &st, line, &e);
