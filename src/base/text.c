@@ -228,6 +228,28 @@ const char *gcd_file_name(const char *path)
     return s;
 }
 
+size_t gcd_text_closing(const char *s, size_t n)
+{
+    int depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        depth += gcd_text_bracket(s[i]);
+        if (depth == 0)
+            return i;
+    }
+    return n;
+}
+
+size_t gcd_text_opening(const char *s, size_t n)
+{
+    int depth = 0;
+    for (size_t i = n; i-- > 0;) {
+        depth += gcd_text_bracket(s[i]);
+        if (depth == 0)
+            return i;
+    }
+    return n;
+}
+
 size_t gcd_module_stem(const char *file)
 {
     return gcd_text_without(file, gcd_text_ends(file, ".exe") ? ".exe" : ".dll");

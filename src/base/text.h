@@ -37,6 +37,17 @@ static inline size_t gcd_text_without(const char *s, const char *end)
 GCD_PRINTF(4, 0)
 void gcd_text_append(char *to, size_t cap, size_t *n, const char *fmt, va_list args);
 
+/* +1 for a bracket that opens type arguments, in either spelling, or dimensions; -1 for one that
+ * closes them. */
+static inline int gcd_text_bracket(char c)
+{
+    return (c == '<' || c == '[') - (c == '>' || c == ']');
+}
+/* The position of the bracket that closes the first character of S[N], or that opens the last one;
+ * N = none. */
+size_t gcd_text_closing(const char *s, size_t n);
+size_t gcd_text_opening(const char *s, size_t n);
+
 /* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
 static inline bool gcd_text_is_array(const char *name)
 {

@@ -4,22 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static bool begins(const char *p, size_t n, const char *with)
 {
     size_t k = strlen(with);
     return n >= k && memcmp(p, with, k) == 0;
-}
-
-/* The position of the bracket that closes the one P begins with; N = none. */
-static size_t closing_bracket(const char *p, size_t n)
-{
-    int depth = 0;
-    for (size_t i = 0; i < n && p[0] == '<'; i++) {
-        depth += (p[i] == '<') - (p[i] == '>');
-        if (depth == 0)
-            return i;
-    }
-    return n;
 }
 
 static bool is_property(const char *rest, size_t n)
@@ -65,7 +55,7 @@ static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n
                                           "$VB$Local_",    "$VB$NonLocal_$VB$",
                                           "$VB$NonLocal_", "$VB$ResumableLocal_",
                                           "$VB$",          "$P_" };
-    size_t close = closing_bracket(p, n);
+    size_t close = gcd_text_closing(p, n);
     *ret = p;
     *ret_n = n;
     if (close < n && close > 1 && keeps_name(p + close + 1, n - close - 1)) {
@@ -127,7 +117,7 @@ size_t gcd_field_source_name(const char *name, size_t n, char *buf)
 
 bool gcd_field_property(const char *name, size_t n, size_t *ret_n)
 {
-    size_t close = closing_bracket(name, n);
+    size_t close = gcd_text_closing(name, n);
     *ret_n = close > 0 ? close - 1 : 0;
     return close < n && close > 1 && is_property(name + close + 1, n - close - 1);
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "metadata/meta_impl.h"
 
 #define METHODS_MAX 256u /* of one class */
@@ -53,13 +54,8 @@ gcd_status gcd_metadata_method_name(struct gcd_metadata *m, uint32_t token, uint
  * no lambda. */
 static size_t method_length(const char *name)
 {
-    size_t i = 0;
-    int depth = 0;
-    do {
-        depth += (name[i] == '<') - (name[i] == '>');
-        i++;
-    } while (depth > 0 && name[i] != '\0');
-    return depth == 0 && i > 2 && strncmp(name + i, "b__", 3) == 0 ? i - 2 : 0;
+    size_t n = strlen(name), i = gcd_text_closing(name, n);
+    return i > 1 && i < n && gcd_text_begins(name + i + 1, "b__") ? i - 1 : 0;
 }
 
 /* Takes the method of lambda NAME; false if the class has lambdas of another one, too. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 #define RUNTIME "System.Runtime.CompilerServices."
 
 /* A piece of a name. */
@@ -26,12 +28,6 @@ static struct piece from(struct piece x, size_t at)
     return (struct piece){ x.p + at, x.n - at };
 }
 
-/* The change of bracket depth at C. */
-static int step(char c)
-{
-    return (c == '<' || c == '[') - (c == '>' || c == ']');
-}
-
 /* Where the last segment of X begins: after the last dot or plus outside brackets; 0 = there is
  * only one. */
 static size_t last_segment(struct piece x)
@@ -39,23 +35,11 @@ static size_t last_segment(struct piece x)
     size_t start = 0;
     int depth = 0;
     for (size_t i = 0; i < x.n; i++) {
-        depth += step(x.p[i]);
+        depth += gcd_text_bracket(x.p[i]);
         if (depth == 0 && (x.p[i] == '.' || x.p[i] == '+'))
             start = i + 1;
     }
     return start;
-}
-
-/* The position of the bracket that closes the first character of X; X.n = none. */
-static size_t closing(struct piece x)
-{
-    int depth = 0;
-    for (size_t i = 0; i < x.n; i++) {
-        depth += step(x.p[i]);
-        if (depth == 0)
-            return i;
-    }
-    return x.n;
 }
 
 /* ---- boxes ---- */
@@ -63,13 +47,8 @@ static size_t closing(struct piece x)
 /* The opening bracket of the type arguments at the end of X; X.n = X does not end with any. */
 static size_t opening(struct piece x)
 {
-    int depth = 0;
-    for (size_t i = x.n; i-- > 0 && (depth < 0 || i + 1 == x.n);) {
-        depth += step(x.p[i]);
-        if (depth == 0)
-            return x.p[i] == '<' ? i : x.n;
-    }
-    return x.n;
+    size_t at = gcd_text_opening(x.p, x.n);
+    return at < x.n && x.p[at] == '<' ? at : x.n;
 }
 
 bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n)
@@ -89,7 +68,7 @@ bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n
     struct piece last = { type + open + 1, all.n - open - 2 };
     int depth = 0;
     for (size_t i = last.n; i-- > 0;) { /* after the last comma outside brackets */
-        depth += step(last.p[i]);
+        depth += gcd_text_bracket(last.p[i]);
         if (depth == 0 && last.p[i] == ',') {
             last = from(last, i + 1);
             break;
@@ -140,7 +119,7 @@ static struct piece real_class(struct piece outer)
 /* Splits X = "<NAME>REST" into both; false if X has another form. */
 static bool split(struct piece x, struct piece *name, struct piece *rest)
 {
-    size_t close = x.n > 0 && x.p[0] == '<' ? closing(x) : x.n;
+    size_t close = x.n > 0 && x.p[0] == '<' ? gcd_text_closing(x.p, x.n) : x.n;
     if (close >= x.n || close < 2)
         return false;
     *rest = from(x, close + 1);
@@ -194,7 +173,7 @@ static size_t find_line(struct piece x)
 /* The module of F# in OUTER, "Harbour" of "<StartupCode$Shop>.$Harbour". */
 static struct piece real_module(struct piece outer)
 {
-    size_t close = begins(outer, "<StartupCode$") ? closing(outer) : outer.n;
+    size_t close = begins(outer, "<StartupCode$") ? gcd_text_closing(outer.p, outer.n) : outer.n;
     if (close >= outer.n)
         return outer;
     outer = from(outer, close + 1);

@@ -1,16 +1,11 @@
 #include "analyze/collections/collections.h"
+#include "base/text.h"
 
 #include <string.h>
 
 bool collection_text_is(struct text t, const char *s)
 {
     return strlen(s) == t.n && memcmp(s, t.s, t.n) == 0;
-}
-
-/* +1 for an opening bracket, -1 for a closing one, in either spelling. */
-static int depth_of(char c)
-{
-    return (c == '[' || c == '<') - (c == ']' || c == '>');
 }
 
 /* The rest of T after the last '+', or '.' after arguments, outside of brackets: a nested type
@@ -20,7 +15,7 @@ static struct text innermost(struct text t)
     size_t from = 0;
     int depth = 0;
     for (size_t i = 0; i < t.n; i++) {
-        depth += depth_of(t.s[i]);
+        depth += gcd_text_bracket(t.s[i]);
         if (depth == 0 && (t.s[i] == '+' || (t.s[i] == '.' && i > 0 && t.s[i - 1] == '>')))
             from = i + 1;
     }
@@ -42,18 +37,6 @@ static bool cut_dims(struct text *t, bool *ret_plain)
     return true;
 }
 
-/* Where the pair of brackets that ends at LAST begins; T.n if nothing opens it. */
-static size_t opens_at(struct text t, size_t last)
-{
-    int depth = 0;
-    for (size_t i = last + 1; i-- > 0;) {
-        depth += depth_of(t.s[i]);
-        if (depth == 0)
-            return i;
-    }
-    return t.n;
-}
-
 static struct text without_arity(struct text t)
 {
     size_t n = t.n;
@@ -69,13 +52,13 @@ struct type_parts collection_name_parts(const char *name)
     while (cut_dims(&t, &p.plain_dims))
         p.dims++;
     size_t last = t.n;
-    bool is_last = t.n > 0 && depth_of(t.s[t.n - 1]) < 0;
+    bool is_last = t.n > 0 && gcd_text_bracket(t.s[t.n - 1]) < 0;
     while (last > 0 && t.s[last - 1] != '>' &&
            !is_last) /* "Outer<A>.Inner" has the arguments of its outer type */
         last--;
-    size_t from = last > 0 ? opens_at(t, last - 1) : t.n;
+    size_t from = gcd_text_opening(t.s, last);
     p.base = t;
-    if (from < t.n) {
+    if (from < last) {
         p.args = (struct text){ t.s + from + 1, last - from - 2 };
         p.base.n = is_last ? from : t.n;
     }
@@ -90,7 +73,7 @@ bool collection_name_arg(struct text args, unsigned i, struct text *ret)
     int depth = 0;
     for (size_t at = 0; at <= args.n; at++) {
         if (at < args.n && (args.s[at] != ',' || depth != 0)) {
-            depth += depth_of(args.s[at]);
+            depth += gcd_text_bracket(args.s[at]);
             continue;
         }
         if (i == 0 || (i == LAST_ARG && at == args.n)) {

@@ -22,7 +22,7 @@ static const char *after_arguments(const char *p)
     if (*p == '`')
         p += 1 + strspn(p + 1, "0123456789");
     while (*p == '<' || *p == '[' || depth > 0) {
-        depth += (*p == '<' || *p == '[') - (*p == '>' || *p == ']');
+        depth += gcd_text_bracket(*p);
         if (*p++ == '\0')
             return p - 1;
     }
