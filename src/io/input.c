@@ -36,7 +36,7 @@ enum input_kind { INPUT_MEMORY, INPUT_FILE, INPUT_STREAM, INPUT_SPOOL, INPUT_PAR
 struct input_file {
     int fd;
     uint64_t base;
-    int origin_fd; /* FD is a seekable copy of this file, -1 = none */
+    int origin_fd;      /* FD is a seekable copy of this file, -1 = none */
     const uint8_t *map; /* [map_bytes] of FD; NULL = it is not mapped */
     size_t map_bytes;
 };

@@ -70,7 +70,7 @@ struct resolve_module {
     unsigned candidate;                /* the number of the candidate that was its file, */
     /* its candidate is from the list for any module: all files that the process has loaded */
     bool loaded;
-    bool found; /* the recording has its names, and its file is there, too */
+    bool found;               /* the recording has its names, and its file is there, too */
     struct resolve_file kept; /* its file, which nobody uses just now; m NULL = it is closed */
 };
 

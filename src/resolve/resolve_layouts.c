@@ -21,9 +21,9 @@ struct layouts {
     struct layout *l;
     struct resolve_file open[LAYOUT_OPEN_MAX];
     uint32_t module[LAYOUT_OPEN_MAX]; /* whose files they are */
-    struct layout_module *modules; /* [r->module_count] */
-    uint32_t *same;                /* [r->module_count] the first module with the same file */
-    uint32_t *types;               /* [heap.type_count] */
+    struct layout_module *modules;    /* [r->module_count] */
+    uint32_t *same;                   /* [r->module_count] the first module with the same file */
+    uint32_t *types;                  /* [heap.type_count] */
 };
 
 static gcd_status open_module(void *ctx, uint32_t module, unsigned place, struct gcd_metadata **ret,

@@ -15,8 +15,8 @@
 
 /* Characters of a key in a line for people; beginnings in a sentence. */
 #define KEY_CHARACTERS 40u
-#define MANY_KEYS    100u
-#define NOTABLE_PART 10u
+#define MANY_KEYS      100u
+#define NOTABLE_PART   10u
 #define GROUPS_SAID    5u
 /* A key with so large a part of the bytes is told. */
 #define LARGE_PART 4u
@@ -146,15 +146,12 @@ static void say_examples(struct sentence *to, const struct gcd_values *values,
         shared = 0;
     for (size_t i = 0; i < n; i++) {
         struct gcd_text text = gcd_values_text(values, texts[i]);
-        say(to, "%s",
-            i > 0        ? ", "
-            : n == count ? ": "
-                         : ", such as ");
+        say(to, "%s", i > 0 ? ", " : n == count ? ": " : ", such as ");
         if (i == 0 && shared > 0)
             say(to, "those that begin with %s and go on with ",
                 gcd_quoted(text.utf8, shared, false, KEY_CHARACTERS, quoted));
-        say(to, "%s", gcd_quoted(text.utf8 + shared, text.bytes - shared, text.cut, KEY_CHARACTERS,
-                                 quoted));
+        say(to, "%s",
+            gcd_quoted(text.utf8 + shared, text.bytes - shared, text.cut, KEY_CHARACTERS, quoted));
     }
     say(to, ".");
 }

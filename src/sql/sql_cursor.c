@@ -163,8 +163,8 @@ static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_te
         plan = sqlite3_value_type(argv[0]) == SQLITE_NULL ? 0 : plan - SQL_PLAN_IS;
     *c = (struct sql_cursor){ .base = c->base, .db = c->db, .table = c->table, .plan = plan };
     if (c->table->table >= 0)
-        c->cells = (struct table_cursor){ .table = table_list[c->table->table],
-                                          .tables = &c->db->tables };
+        c->cells =
+            (struct table_cursor){ .table = table_list[c->table->table], .tables = &c->db->tables };
     gcd_status st = c->table->filter(c, plan, argv, &c->db->err);
     return st == GCD_OK ? settle(c) : sql_failed(c->db, st, &c->db->err);
 }

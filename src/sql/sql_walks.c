@@ -267,8 +267,8 @@ int sql_walks_open(struct gcd_sql *db)
         rc = sqlite3_create_module(db->db, "reachable_from", &walks, db);
     if (rc == SQLITE_OK) /* connects the tables now: that counts as a change, which queries may not
                             make */
-        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM " PATH "(0), reachable_from(0)", -1,
-                                &both, NULL);
+        rc = sqlite3_prepare_v2(db->db, "SELECT 1 FROM " PATH "(0), reachable_from(0)", -1, &both,
+                                NULL);
     (void)sqlite3_finalize(both);
     return rc;
 }

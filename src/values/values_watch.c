@@ -813,8 +813,7 @@ static gcd_status kind_of_keys(struct gcd_values_watch *w, uint64_t table, uint3
         if (!gcd_idmap_put(&w->types, table, known))
             return gcd_fail_nomem(err, "reading values");
     }
-    if (known >= w->kind_count || !w->kinds[known].array ||
-        w->kinds[known].row == WATCHED_NO_ROWS)
+    if (known >= w->kind_count || !w->kinds[known].array || w->kinds[known].row == WATCHED_NO_ROWS)
         return GCD_OK;
     const struct watched_type *t = &w->rows.types[w->kinds[known].row];
     if (!t->asked_as_keys)

@@ -29,9 +29,9 @@ struct gcd_exception {
     uint32_t message;      /* a text of the values; GCD_TEXT_NONE: null, or unknown */
     uint32_t inner_type;   /* GCD_TYPE_NONE: there is none, or it is unknown */
     const char *thrown_in; /* of gcd_exceptions_of; NULL: unknown */
-    uint32_t stack_trace; /* that of one of them as a text, which few have; GCD_TEXT_NONE */
-    uint32_t node;        /* one of them: if any was thrown, one that was */
-    uint32_t trace;       /* its stack trace, an array; GCD_NODE_NONE: unknown */
+    uint32_t stack_trace;  /* that of one of them as a text, which few have; GCD_TEXT_NONE */
+    uint32_t node;         /* one of them: if any was thrown, one that was */
+    uint32_t trace;        /* its stack trace, an array; GCD_NODE_NONE: unknown */
     uint64_t count, bytes; /* saturates */
     uint64_t thrown;       /* those that certainly have a stack trace */
     uint64_t uncertain;    /* those of which not all references are of certain fields */

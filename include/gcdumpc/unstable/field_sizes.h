@@ -39,10 +39,10 @@ struct gcd_field_sizes_of {
 };
 
 enum gcd_field_holder {
-    GCD_HOLDER_FIELD,    /* fields[0] alone */
-    GCD_HOLDER_TWO,      /* fields[0] and fields[1] together */
-    GCD_HOLDER_SEVERAL,  /* three or more fields */
-    GCD_HOLDER_UNKNOWN,  /* it is not certain which field, or no field: a dependent handle */
+    GCD_HOLDER_FIELD,   /* fields[0] alone */
+    GCD_HOLDER_TWO,     /* fields[0] and fields[1] together */
+    GCD_HOLDER_SEVERAL, /* three or more fields */
+    GCD_HOLDER_UNKNOWN, /* it is not certain which field, or no field: a dependent handle */
     GCD_HOLDERS
 };
 

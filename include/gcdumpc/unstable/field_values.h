@@ -30,8 +30,8 @@ enum gcd_field_value_kind {
     GCD_FIELD_NUMBER,
     GCD_FIELD_NULL,
     GCD_FIELD_STRUCT, /* a value type: its parts have values of their own, or are not read */
-    GCD_FIELD_UNTOLD /* which reference is that of the field is not certain, or there is none; or
-                        the memory of a number is missing */
+    GCD_FIELD_UNTOLD  /* which reference is that of the field is not certain, or there is none; or
+                         the memory of a number is missing */
 };
 
 /* The living objects whose field has one value. */

@@ -37,8 +37,7 @@ struct gcd_owner_fills {
  * D and ORIGINS: of G.  Time: linear.  Memory during the call: up to 12 bytes per object.  CONTEXT
  * may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.
  */
-GCD_MUST_CHECK gcd_status gcd_owner_fills(const struct gcd_graph *g,
-                                          const struct gcd_dominators *d,
+GCD_MUST_CHECK gcd_status gcd_owner_fills(const struct gcd_graph *g, const struct gcd_dominators *d,
                                           const struct gcd_origins *origins,
                                           const struct gcd_context *context,
                                           struct gcd_owner_fills *ret, struct gcd_error *err);

@@ -27,7 +27,7 @@ enum gcd_recording_values {
 
 struct gcd_recording_options {
     struct gcd_context context;
-    bool plain; /* copy the bytes unchanged, without names and memory; values as below */
+    bool plain;      /* copy the bytes unchanged, without names and memory; values as below */
     bool no_layouts; /* leave out the fields of types, those that the recording has, too */
     const struct gcd_sites *sites; /* of sampled allocations, also with PLAIN; NULL = none */
     enum gcd_recording_values values;

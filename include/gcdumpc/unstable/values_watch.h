@@ -43,7 +43,7 @@ struct gcd_values_watch_options {
     struct gcd_context context;
     struct gcd_values_options values; /* of the kind GCD_VALUES_NONE: only null maps */
     bool null_maps;                   /* also which references are null (null_maps.h) */
-    struct gcd_value_source *source; /* for GCD_VALUES_ALL; outlives the watch */
+    struct gcd_value_source *source;  /* for GCD_VALUES_ALL; outlives the watch */
     /* Copies N bytes at ADDRESS of the process; returns how many of them, from the first on, it
      * has. */
     size_t (*read)(void *ctx, uint64_t address, void *ret, size_t n);

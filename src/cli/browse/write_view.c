@@ -11,8 +11,8 @@
 #include "term/term.h"
 
 /* Bytes handed to the sink at once. */
-#define PIECE_BYTES 65536
-#define NUMBER_COLUMNS      15
+#define PIECE_BYTES    65536
+#define NUMBER_COLUMNS 15
 
 static void put_number(FILE *to, bool has, uint64_t n)
 {

@@ -179,9 +179,9 @@ static bool print_sentence(const struct leaks *l, const struct gcd_suspect *s, i
     char *line = NULL;
     if (l->older != NULL || large == 0 || large == gcd_suspects_count(l->suspects))
         return print_wrapped(indent, s->sentence);
-    bool ok = asprintf(&line, "%s: %s", s->size_only ? "Large holder" : "Suspect", s->sentence) >=
-                  0 &&
-              print_wrapped(indent, line);
+    bool ok =
+        asprintf(&line, "%s: %s", s->size_only ? "Large holder" : "Suspect", s->sentence) >= 0 &&
+        print_wrapped(indent, line);
     free(line);
     return ok;
 }

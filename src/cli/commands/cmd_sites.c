@@ -109,8 +109,7 @@ static enum cli_exit print_sites(const struct cli_args *args, const struct cli_d
         print_head(d->sites);
     }
     if (e == CLI_DONE && people && total == 0)
-        printf("No sampled object is alive.%s\n",
-               answer_may_be_missing(cli_judge(d) == CLI_DONE));
+        printf("No sampled object is alive.%s\n", answer_may_be_missing(cli_judge(d) == CLI_DONE));
     else if (e == CLI_DONE)
         e = cli_print_answers(args, d, args->view.json ? json_head(d) : NULL, &titled, 1);
     if (e == CLI_DONE && people && of.page.most != 0 && total > of.page.most)

@@ -48,8 +48,7 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
         }
         if (e == CLI_DONE)
             e = add_view(c->matchings[i].paths, d, v, tree);
-        if (e == CLI_DONE && i == 0 &&
-            gcd_merged_tree_totals(tree).cut_count > 0)
+        if (e == CLI_DONE && i == 0 && gcd_merged_tree_totals(tree).cut_count > 0)
             cli_say(d->subject, "%s object%s deeper than the merged paths and counted higher up",
                     GCD_DIGITS(gcd_merged_tree_totals(tree).cut_count),
                     gcd_by_number(gcd_merged_tree_totals(tree).cut_count, " is", "s are"));

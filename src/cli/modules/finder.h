@@ -26,9 +26,9 @@ struct module_search {
     uint32_t pid;
     const char *const *folders; /* [folder_count] --modules */
     size_t folder_count;
-    const char *sysroot;               /* recorded paths are below it; NULL = / */
-    struct gcd_input *image;           /* of a core file; NULL = another recording */
-    bool folders_only;                 /* for a recording: do not look at the recorded paths */
+    const char *sysroot;     /* recorded paths are below it; NULL = / */
+    struct gcd_input *image; /* of a core file; NULL = another recording */
+    bool folders_only;       /* for a recording: do not look at the recorded paths */
     /* a process that runs now, perhaps of the same build as the native program of the dump; 0 =
      * none */
     uint32_t like_pid;

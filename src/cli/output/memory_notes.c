@@ -82,8 +82,7 @@ char *cli_unreachable_text(const struct cli_dump *d, const struct cli_unreachabl
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], *most = NULL, *all = NULL;
     char frozen[200] = "";
     if (u->frozen_objects > 0)
-        (void)snprintf(frozen, sizeof frozen,
-                       "%s %s (%s) %s " ANSWER_FROZEN_WORDS,
+        (void)snprintf(frozen, sizeof frozen, "%s %s (%s) %s " ANSWER_FROZEN_WORDS,
                        u->objects > 0 ? ";" : ", but", cli_number(u->frozen_objects, true, a),
                        cli_size(u->frozen_bytes, b), gcd_by_number(u->frozen_objects, "is", "are"));
     if (u->objects == 0)
