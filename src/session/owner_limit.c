@@ -1,4 +1,5 @@
 /* The limit of the collections in objects of one class, from a field of each. */
+#include <gcdumpc/unstable/graph/graph_types.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -10,15 +11,13 @@
 #define LEAST_LIMITED 8u
 /* Owners whose fields are looked at. */
 #define OWNERS_SEEN 64u
-/* Classes have fewer fields. */
-#define FIELDS_MAX 64u
 
 /* Has OWNER an array?  Then its capacity may be the length of that, which grows when it is full. */
 static bool has_array(const struct gcd_graph *g, uint32_t owner)
 {
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, owner, &n);
-    for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+    const uint32_t *edges = gcd_graph_few_edges(g, owner, &n);
+    for (size_t i = 0; i < n; i++)
         if (gcd_text_is_array(gcd_graph_summary(g)->types[gcd_graph_node_type(g, edges[i])].name))
             return true;
     return false;

@@ -360,9 +360,35 @@ static void sorting_keeps_the_order_of_equal_items(void **state)
                 check_sorted(counts[i], run, keys);
 }
 
+static void ends_of_texts(void **state)
+{
+    (void)state;
+    assert_true(gcd_text_ends("a.gz", ".gz"));
+    assert_true(gcd_text_ends(".gz", ".gz"));
+    assert_false(gcd_text_ends("gz", ".gz"));
+    assert_int_equal(gcd_text_without("a.gz", ".gz"), 1);
+    assert_int_equal(gcd_text_without(".gz", ".gz"), 3); /* it would be all of it */
+    assert_int_equal(gcd_text_without("a.gz.b", ".gz"), 6);
+    assert_int_equal(gcd_module_stem("Shop.exe"), 4);
+    assert_int_equal(gcd_module_stem("Shop.dll"), 4);
+    assert_int_equal(gcd_module_stem(".dll"), 4);
+}
+
+static void brackets_of_names(void **state)
+{
+    (void)state;
+    static const char name[] = "<A<B>[]>c", list[] = "List`1[A[],B<C>]";
+    assert_int_equal(gcd_text_closing(name, strlen(name)), 7);
+    assert_int_equal(gcd_text_closing("<A", 2), 2);
+    assert_int_equal(gcd_text_opening(list, strlen(list)), 6);
+    assert_int_equal(gcd_text_opening("A>", 2), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_of_texts),
+        cmocka_unit_test(brackets_of_names),
         cmocka_unit_test(test_a_file_has_a_name_without_its_folder),
         cmocka_unit_test(cursor_reads_little_endian),
         cmocka_unit_test(cursor_keeps_its_first_failure),

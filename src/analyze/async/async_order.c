@@ -16,15 +16,6 @@
 
 #define CHECK_EVERY 4096u
 #define CALLERS_MAX 16u
-#define FIELDS_MAX  64u
-
-/* The first fields of NODE, as many as a call has variables. */
-static const uint32_t *fields_of(const struct gates *w, uint32_t node, size_t *ret_n)
-{
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, ret_n);
-    *ret_n = *ret_n < FIELDS_MAX ? *ret_n : FIELDS_MAX;
-    return edges;
-}
 
 static const char *type_name(const struct gates *w, uint32_t node)
 {
@@ -35,7 +26,7 @@ static const char *type_name(const struct gates *w, uint32_t node)
 static uint32_t caller_of(const struct gates *w, uint32_t node, uint32_t from)
 {
     size_t n;
-    const uint32_t *edges = fields_of(w, node, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++)
         if (edges[i] != node && edges[i] != from &&
             strstr(type_name(w, edges[i]), "StateMachineBox`") != NULL)
@@ -60,7 +51,7 @@ static size_t callers_of(const struct gates *w, uint32_t node, uint32_t ret[CALL
 static uint32_t variables_of(const struct gates *w, uint32_t box)
 {
     size_t n;
-    const uint32_t *edges = fields_of(w, box, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, box, &n);
     for (size_t i = 0; i < n; i++)
         if (edges[i] != box && gcd_made_of(type_name(w, edges[i])) == GCD_MADE_OF_STATE)
             return edges[i];
@@ -74,7 +65,7 @@ static uint32_t variables_of(const struct gates *w, uint32_t box)
 static bool has_other(const struct gates *w, uint32_t node, uint32_t *first)
 {
     size_t n;
-    const uint32_t *edges = fields_of(w, node, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++) {
         if (gcd_graph_type_at(&w->type_of, edges[i]) != w->semaphore ||
             !bits_get(w->seen, edges[i]))

@@ -346,7 +346,9 @@ gcd_status suspects_find_settled(struct suspects_work *w, struct gcd_error *err)
 /* suspects_keys.c: dictionaries and sets whose keys are never found; nodes of expression trees. */
 #define SUSPECTS_EXPRESSIONS "System.Linq.Expressions."
 gcd_status suspects_find_lost_keys(struct suspects_work *w, struct gcd_error *err);
-/* suspects_siblings.c: full channels among empty ones. */
+/* suspects_siblings.c: what NODE has in a field, of TYPE, or GCD_NODE_NONE; full channels among
+ * empty ones. */
+uint32_t suspects_field_of(const struct suspects_work *w, uint32_t node, uint32_t type);
 gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_listener.c: are the objects of a TYPE held as targets of delegates; whose methods
  * collections of delegates have. */

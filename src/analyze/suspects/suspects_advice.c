@@ -12,8 +12,6 @@
 
 /* This many objects show whether their type is that of a chain. */
 #define CHAIN_SEEN 16u
-/* Classes have fewer fields. */
-#define FIELDS_MAX 64u
 
 /* The condition of an advice that only holds for what grows.  Comes first. */
 static void put_if_it_grows(struct suspect_words *s)
@@ -124,9 +122,9 @@ static uint32_t queue_of(const struct suspects_work *w, uint32_t owner)
         size_t n;
         if (w->alike[suspects_type_of(w, node)] != owner)
             continue;
-        const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+        const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
         seen++;
-        for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+        for (size_t i = 0; i < n; i++)
             if (suspects_is_queue(
                     gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]))) &&
                 gcd_dominators_retained(w->d, edges[i]) > gcd_dominators_retained(w->d, node) / 2)

@@ -9,9 +9,6 @@
 
 #include "base/error.h"
 
-/* Classes have fewer fields. */
-#define FIELDS_MAX 64u
-
 /* From a failed task to its first exception. */
 static const char *const steps[] = {
     "System.Threading.Tasks.Task+ContingentProperties",
@@ -22,34 +19,16 @@ static const char *const steps[] = {
 };
 #define STEPS (sizeof steps / sizeof *steps)
 
-static const uint32_t *fields_of(const struct suspects_work *w, uint32_t node, size_t *ret_n)
-{
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, ret_n);
-    *ret_n = *ret_n < FIELDS_MAX ? *ret_n : FIELDS_MAX;
-    return edges;
-}
-
-/* What NODE refers to, of TYPE; GCD_NODE_NONE. */
-static uint32_t field_of(const struct suspects_work *w, uint32_t node, uint32_t type)
-{
-    size_t n;
-    const uint32_t *edges = fields_of(w, node, &n);
-    for (size_t i = 0; i < n; i++)
-        if (suspects_type_of(w, edges[i]) == type)
-            return edges[i];
-    return GCD_NODE_NONE;
-}
-
 /* The type of the exception with which TASK has failed; GCD_TYPE_NONE: it has not.  TYPES: of the
  * steps. */
 static uint32_t failure_of(const struct suspects_work *w, const uint32_t *types, uint32_t task)
 {
     size_t n;
     for (size_t i = 0; i < STEPS && task != GCD_NODE_NONE; i++)
-        task = field_of(w, task, types[i]);
+        task = suspects_field_of(w, task, types[i]);
     if (task == GCD_NODE_NONE)
         return GCD_TYPE_NONE;
-    const uint32_t *edges = fields_of(w, task, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, task, &n);
     return n > 0 ? suspects_type_of(w, edges[0]) : GCD_TYPE_NONE;
 }
 
@@ -57,11 +36,11 @@ static uint32_t failure_of(const struct suspects_work *w, const uint32_t *types,
 static bool knows(const struct suspects_work *w, const struct suspect *x, uint32_t node)
 {
     size_t n, k;
-    const uint32_t *edges = fields_of(w, node, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
     for (size_t i = 0; i < n; i++) {
         if (edges[i] == x->collection.node)
             return true;
-        const uint32_t *inner = fields_of(w, edges[i], &k);
+        const uint32_t *inner = gcd_graph_few_edges(w->g, edges[i], &k);
         for (size_t j = 0; j < k; j++)
             if (inner[j] == x->collection.node)
                 return true;
@@ -78,7 +57,7 @@ static gcd_status find(struct suspects_work *w, struct suspect *x, const uint32_
             GCD_TRY(suspects_check(w, err));
         if (!w->is_own[suspects_type_of(w, node)] || suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
-        const uint32_t *edges = fields_of(w, node, &n);
+        const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
         for (size_t i = 0; i < n && x->failure == GCD_TYPE_NONE; i++)
             x->failure = failure_of(w, types, edges[i]);
         if (x->failure != GCD_TYPE_NONE && !knows(w, x, node))

@@ -20,8 +20,6 @@
 #define DRAWN  1024u
 /* One part in so many may be in use while the dump is taken. */
 #define IN_USE_OF 64u
-/* Fields of a dictionary, and of a key. */
-#define FIELDS_MAX 64u
 
 /* Keys of a dictionary: every STEP-th. */
 struct drawing {
@@ -116,8 +114,8 @@ static bool has_comparer(const struct suspects_work *w, uint32_t node)
         "System.Collections.Generic.GenericEqualityComparer`1",
     };
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    for (size_t i = 0; i < n && i < FIELDS_MAX; i++) {
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
         struct gcd_field field = gcd_fields_get(w->o->fields, node, i);
         const char *type = gcd_graph_summary(w->g)->types[suspects_type_of(w, edges[i])].name;
         if (field.slot == GCD_SLOT_NONE ||
@@ -133,9 +131,9 @@ static bool has_comparer(const struct suspects_work *w, uint32_t node)
 static bool has_own_comparer(const struct suspects_work *w, uint32_t node)
 {
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
     bool own = has_comparer(w, node);
-    for (size_t i = 0; i < n && i < FIELDS_MAX && !own; i++) {
+    for (size_t i = 0; i < n && !own; i++) {
         struct gcd_field field = gcd_fields_get(w->o->fields, node, i);
         own = field.slot != GCD_SLOT_NONE &&
               gcd_field_is_called(field.name, strlen(field.name), "tables") &&
@@ -164,8 +162,8 @@ static bool by_reference(const struct suspects_work *w, uint32_t type,
 static bool has_its_own(const struct suspects_work *w, uint32_t key, const char *field)
 {
     size_t all;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, key, &all);
-    for (size_t i = 0; i < all && i < FIELDS_MAX; i++) {
+    const uint32_t *edges = gcd_graph_few_edges(w->g, key, &all);
+    for (size_t i = 0; i < all; i++) {
         struct gcd_field f = gcd_fields_get(w->o->fields, key, i);
         if (f.slot != GCD_SLOT_NONE && strcmp(f.name, field) == 0)
             return suspects_parent(w, edges[i]) == key;

@@ -8,9 +8,7 @@
 #include "base/text.h"
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
-#define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
-/* Classes of services have fewer fields. */
-#define FIELDS_MAX 64u
+#define SCOPE      INJECTION "ServiceLookup.ServiceProviderEngineScope"
 #define IN_MEMORY  "Microsoft.EntityFrameworkCore.InMemory."
 
 /* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold,
@@ -54,13 +52,13 @@ static const struct marker {
 static bool is_root_scope(const struct suspects_work *w, uint32_t scope)
 {
     size_t n, back;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, scope, &n);
-    for (size_t i = 0; i < n && i < FIELDS_MAX; i++) {
+    const uint32_t *edges = gcd_graph_few_edges(w->g, scope, &n);
+    for (size_t i = 0; i < n; i++) {
         uint32_t type = suspects_type_of(w, edges[i]);
-        const uint32_t *its = gcd_graph_node_edges(w->g, edges[i], &back);
+        const uint32_t *its = gcd_graph_few_edges(w->g, edges[i], &back);
         if (!gcd_text_begins(gcd_graph_summary(w->g)->types[type].name, INJECTION))
             continue;
-        for (size_t k = 0; k < back && k < FIELDS_MAX; k++)
+        for (size_t k = 0; k < back; k++)
             if (its[k] == scope && edges[i] != scope)
                 return true;
     }

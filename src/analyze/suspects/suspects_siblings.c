@@ -11,20 +11,17 @@
 #define FULL_OF 4u
 /* A channel is nearly empty if it has less than this part of the suspect's bytes. */
 #define EMPTY_PART 10u
-/* Classes have fewer fields. */
-#define FIELDS_MAX 64u
 
 static bool has_reader(enum gcd_collection_kind kind)
 {
     return kind == GCD_COLLECTION_CHANNEL || kind == GCD_COLLECTION_BLOCKING;
 }
 
-/* What NODE has in a field, of TYPE; GCD_NODE_NONE. */
-static uint32_t field_of(const struct suspects_work *w, uint32_t node, uint32_t type)
+uint32_t suspects_field_of(const struct suspects_work *w, uint32_t node, uint32_t type)
 {
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    for (size_t i = 0; i < n && i < FIELDS_MAX; i++)
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++)
         if (suspects_type_of(w, edges[i]) == type)
             return edges[i];
     return GCD_NODE_NONE;
@@ -40,7 +37,7 @@ static gcd_status count(struct suspects_work *w, struct suspect *x, struct gcd_e
             GCD_TRY(suspects_check(w, err));
         if (suspects_type_of(w, node) != x->pub.owner || suspects_parent(w, node) == GCD_NODE_NONE)
             continue;
-        uint32_t other = field_of(w, node, type);
+        uint32_t other = suspects_field_of(w, node, type);
         all += other != GCD_NODE_NONE;
         full += other != GCD_NODE_NONE && gcd_dominators_retained(w->d, other) >= least;
     }
@@ -57,7 +54,7 @@ gcd_status suspects_find_siblings(struct suspects_work *w, struct gcd_error *err
         struct suspect *x = &w->s->items[i];
         if (x->pub.kind == GCD_SUSPECT_OBJECT && has_reader(x->collection.kind) &&
             x->pub.owner_node != GCD_NODE_NONE &&
-            field_of(w, x->pub.owner_node, suspects_type_of(w, x->collection.node)) ==
+            suspects_field_of(w, x->pub.owner_node, suspects_type_of(w, x->collection.node)) ==
                 x->collection.node)
             GCD_TRY(count(w, x, err));
     }

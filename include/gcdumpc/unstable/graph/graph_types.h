@@ -21,4 +21,13 @@ static inline uint32_t gcd_graph_type_at(const struct gcd_graph_types *t, uint32
     return t->low[node] | (t->high != NULL ? (uint32_t)t->high[node] << 16 : 0);
 }
 
+/* The first references of NODE, as many as an object has that is no collection: at most 64. */
+static inline const uint32_t *gcd_graph_few_edges(const struct gcd_graph *g, uint32_t node,
+                                                  size_t *ret_count)
+{
+    const uint32_t *edges = gcd_graph_node_edges(g, node, ret_count);
+    *ret_count = *ret_count < 64 ? *ret_count : 64;
+    return edges;
+}
+
 #endif
