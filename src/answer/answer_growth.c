@@ -284,6 +284,11 @@ static struct growth find_growth(const struct answer_older *o, const struct gcd_
             row = inner;
         }
     }
+    /* a class of the program tells more than the unit of its row; what a compiler makes does not */
+    const struct gcd_type *types = gcd_graph_summary(gcd_session_graph(newer))->types;
+    bool own = g.type != GCD_TYPE_NONE && gcd_origins_get(origins, g.type) == GCD_ORIGIN_OWN &&
+               strstr(types[g.type].name, "+<") == NULL;
+    g.before = own ? NULL : before;
     g.known = before != NULL;
     g.bytes_before = g.known ? before->bytes : 0;
     g.grown = more(g.bytes_before, g.bytes);
@@ -355,16 +360,44 @@ static const char *said_type(const struct gcd_session *newer, uint32_t type,
     return gcd_short_name(step, raw, ret, GCD_ASYNC_STEP_BYTES);
 }
 
+/* The unit of WHAT, "2,932 handlers, 4.3 KiB each", of ret[1] bytes from ret[0]; 0 = none. */
+static void find_unit(const char *what, size_t ret[2])
+{
+    ret[0] = strspn(what, "0123456789,");
+    ret[1] = ret[0] > 0 && what[ret[0]] == ' ' ? strcspn(&what[ret[0]], ",") : 0;
+}
+
+/* "2,611 -> 2,932 handlers", in the unit of what S holds, if BEFORE has the same one; false = it
+ * has not, or that is NAME. */
+static bool unit_text(const struct gcd_suspect *s, const struct place *before, const char *name,
+                      size_t size, char *ret)
+{
+    size_t old[2], now[2];
+    if (before == NULL || s->collection != NULL)
+        return false;
+    find_unit(before->what, old);
+    find_unit(s->what, now);
+    const char *unit = &s->what[now[0]];
+    if (now[1] < 2 || old[1] != now[1] || strncmp(&before->what[old[0]], unit, now[1]) != 0 ||
+        gcd_text_begins(unit + 1, name))
+        return false;
+    (void)snprintf(ret, size, "%.*s -> %.*s", (int)old[0], before->what, (int)(now[0] + now[1]),
+                   s->what);
+    return true;
+}
+
 /* "1,000 -> 3,000 Session"; where the dumps only tell those of the heap, "900 Session (in the heap
  * 1,000 -> 3,000)". */
-static void count_text(const struct growth *g, const struct gcd_session *newer, size_t size,
-                       char *ret)
+static void count_text(const struct gcd_suspect *s, const struct growth *g,
+                       const struct gcd_session *newer, size_t size, char *ret)
 {
     char step[GCD_ASYNC_STEP_BYTES];
     ret[0] = '\0';
     if (g->type == GCD_TYPE_NONE)
         return;
     const char *name = said_type(newer, g->type, step);
+    if (!g->within && unit_text(s, g->before, name, size, ret))
+        return;
     if (g->counted)
         (void)snprintf(ret, size, "%s -> %s %s", GCD_DIGITS(g->objects[0]),
                        GCD_DIGITS(g->objects[1]), name);
@@ -378,7 +411,7 @@ static const char *growth_text(const struct gcd_suspect *s, const struct growth 
                                const struct gcd_session *newer, char ret[ANSWER_COME_BYTES])
 {
     char share[48] = "", bytes[GCD_TEXT_SIZE_BYTES], count[GCD_ASYNC_STEP_BYTES + 128];
-    count_text(g, newer, sizeof count, count);
+    count_text(s, g, newer, sizeof count, count);
     if (g->share > 0)
         (void)snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * g->share,
                        g->beside ? ANSWER_GROWTH_OF_HEAP : "growth");

@@ -151,6 +151,7 @@ static gcd_status add_place(struct answer_older *o, const struct gcd_session *ol
         GCD_TRY(keep(o, gcd_names_plain(gcd_session_names(older), types[i]), &m->type, err));
     }
     GCD_TRY(keep(o, s->place, &p.name, err));
+    GCD_TRY(keep(o, s->what, &p.what, err));
     if (!gcd_vec_reserve(&o->alloc, &o->places, &o->place_room, o->place_count + 1,
                          sizeof *o->places, SIZE_MAX))
         return gcd_fail_nomem(err, "comparing suspects");

@@ -15,7 +15,7 @@ struct many {
 /* What can be told again of a suspect, or a note, of the older dump. */
 struct place {
     enum gcd_suspect_kind kind;
-    const char *name;
+    const char *name, *what; /* as of a suspect */
     uint64_t bytes;
     struct many many[GCD_SUSPECT_HOLDERS + 3]; /* of what growths may be told by */
     size_t many_count;
@@ -27,6 +27,7 @@ struct place {
 /* How a suspect has grown. */
 struct growth {
     bool known; /* the older dump has a suspect of the same kind and place */
+    const struct place *before; /* that one, whose unit tells more than TYPE; else NULL */
     uint64_t bytes_before, bytes;
     uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
     uint64_t heap[2];    /* of that type, in the older and in the newer heap */

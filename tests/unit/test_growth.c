@@ -180,10 +180,61 @@ static void one_growth_is_one_row(void **state)
     assert_true(folded > 10);
 }
 
+/* A list of COUNT objects of TYPE, with a buffer each. */
+static struct gcd_session *list_of(const char *type, unsigned count, struct gcd_graph **ret_graph)
+{
+    struct pile *p = pile_new();
+    struct gcd_session *s = NULL;
+    uint32_t writer = node(p, "Shop.Writer", 24), last = writer;
+    static_root(p, writer, "s_writer");
+    for (unsigned i = 0; i < count; i++) {
+        last = child(p, last, type, 32);
+        child(p, last, "System.Byte[]", 2000);
+    }
+    *ret_graph = pile_graph(p);
+    assert_int_equal(gcd_session_new(*ret_graph, NULL, &s, &err), GCD_OK);
+    return s;
+}
+
+/* In the unit that the row has, not in objects that the reader never sees. */
+static void growth_has_the_unit_of_its_row(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *said;
+    } rows[] = {
+        { "System.Threading.ThreadLocal`1+LinkedSlot[Shop.Buffer]",
+          "Writer: 3,000 -> 5,000 values of threads, +" },
+        { "Shop.Page", "Writer: 3,001 -> 5,001 Page, +" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_graph *graphs[2];
+        struct gcd_session *older = list_of(rows[i].type, 3001, &graphs[0]),
+                           *newer = list_of(rows[i].type, 5001, &graphs[1]);
+        const struct gcd_suspects *before, *now;
+        struct answer_older *o = NULL;
+        struct answer_grown grown = { .count = 0 };
+        assert_int_equal(gcd_session_suspects(older, NULL, &before, &err), GCD_OK);
+        assert_int_equal(gcd_session_suspects(newer, NULL, &now, &err), GCD_OK);
+        assert_int_equal(answer_older_new(older, before, true, NULL, &o, &err), GCD_OK);
+        assert_int_equal(answer_grown_suspects(o, newer, now, NULL, &grown, &err), GCD_OK);
+        assert_int_equal(grown.count, 1);
+        if (strncmp(grown.rows[0].said, rows[i].said, strlen(rows[i].said)) != 0)
+            fail_msg("%s", grown.rows[0].said);
+        answer_grown_done(&grown);
+        answer_older_free(o);
+        for (unsigned k = 0; k < 2; k++) {
+            gcd_session_free(k == 0 ? older : newer);
+            gcd_graph_free(graphs[k]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_growth_is_one_row),
+        cmocka_unit_test(growth_has_the_unit_of_its_row),
     };
     return cmocka_run_group_tests_name("test_growth", tests, NULL, NULL);
 }
