@@ -37,7 +37,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
     analyze/estimate base/elf_notes base/error base/safe_open_linux base/short_name
     etl/etl_file
-    fields/fields
+    fields/field_names fields/fields
     heap/heap_loss heap/heap_maps heap/heap_recorded heap/heap_type
     image/core_container image/core_overlay image/direct image/image_columns image/image_enums
     image/image_modules image/image_numbers image/image_parts image/number_text image/process_types
@@ -52,7 +52,7 @@ set(GCDUMPC_SMALL_FILES
     load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
     read/gcdump_text read/gcdump_tree read/r_dart read/r_gcdump session/owner_limit
-    session/inline_keys io/spill analyze/async/async_objects analyze/async/async_waits
+    session/inline_keys io/spill io/spill_linux analyze/async/async_objects analyze/async/async_waits
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows
     write/stacks write/stacks_waits write/v8_names write/w_dart write/w_folded write/w_pprof write/w_sites write/writer
