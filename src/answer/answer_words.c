@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -19,6 +20,16 @@ const char *answer_short_type(const struct gcd_session *s, uint32_t type,
     return gcd_short_name(gcd_names_get(gcd_session_names(s), type),
                           gcd_graph_summary(gcd_session_graph(s))->types[type].name, ret,
                           GCD_ASYNC_STEP_BYTES);
+}
+
+const char *answer_short_step(const char *name, char ret[GCD_ASYNC_STEP_BYTES])
+{
+    char raw[GCD_ASYNC_STEP_BYTES];
+    (void)snprintf(raw, sizeof raw, "%s", name);
+    char *dot = strrchr(raw, '.');
+    if (dot != NULL && strchr(dot, '>') == NULL)
+        *dot = '+'; /* as if the method were a type in its class */
+    return gcd_short_name(name, raw, ret, GCD_ASYNC_STEP_BYTES);
 }
 
 bool answer_is_untold(const struct gcd_unnamed *u, uint64_t n)

@@ -513,6 +513,8 @@ void answer_change(struct answer *a, const struct gcd_diff_sum sums[2], bool is_
 /* TYPE without namespaces, cut if it does not fit. */
 const char *answer_short_type(const struct gcd_session *s, uint32_t type,
                               char ret[GCD_ASYNC_STEP_BYTES]);
+/* The same for a step of a stack: a method keeps its class. */
+const char *answer_short_step(const char *name, char ret[GCD_ASYNC_STEP_BYTES]);
 /* Where no operation was found in the dump S, with the totals T; some may not be read. */
 const char *answer_nothing_waits(const struct gcd_summary *s, const struct gcd_async_totals *t);
 /* What follows a sentence about what was not found: "", or of an incomplete dump that it may be

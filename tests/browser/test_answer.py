@@ -218,10 +218,10 @@ class SuspectsFirst(PageTest):
         page.click("#suspects .actions .chip", 1)
         self.assertIn("gcdumpc diff", page.run("window.copied"))
 
-    def test_what_waits_comes_third(self):
+    def test_what_waits_comes_second(self):
         page = self.leaks(os.path.join(cli_support.SOURCE, "traces", "shop", "evening.nettrace.gz"))
         order = page.run("[...document.querySelectorAll('#suspects > :is(.headline, article, .note)')].map(e => e.className || e.tagName)")
-        self.assertEqual(order[:4], ["headline", "suspect", "suspect", "note"])
+        self.assertEqual(order[:4], ["headline", "note", "suspect", "suspect"])
         self.assertIn("Waiting: 296 calls", page.text("#suspects > .note"))
         self.assertNotIn("Waiting:", page.text("#summary"))
         self.assertIn("UserSession 5.9 MiB in 2,700 objects, 2.2 KiB each", page.text("#suspects .parts"))

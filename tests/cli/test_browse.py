@@ -192,8 +192,8 @@ class Views(Browse):
         self.quit(s)
 
     def test_async(self):
-        s = self.browse(trace("net10-wks"))
-        s.wait("Suspects")
+        s = self.browse(trace("net10-wks"), lines=60, columns=200)
+        self.assertIn("Memory: ", "\n".join(s.wait("Suspects")))
         s.press("4")
         text = "\n".join(s.wait("Asynchronous operations"))
         answer = json.loads(self.done("async", trace("net10-wks"), "--json").text)
@@ -201,6 +201,8 @@ class Views(Browse):
         self.assertIn("1 asynchronous operation in 1 stack, which alone keeps", text)
         first = answer["stacks"][0]
         self.assertIn(first["frames"][0]["name"], s.cursor())
+        s.size(110, 60)
+        s.wait(lambda lines: any("TaskCompletionSource<Point> < Machines.WaitFor" in line for line in lines))  # without namespaces
         s.press("enter")
         text = "\n".join(s.wait("Stack of "))
         for frame in first["frames"]:

@@ -162,6 +162,23 @@ static void windows_of_all_widths(void **state)
     browse_free(v);
 }
 
+/* Where a stack does not fit: a method keeps its class. */
+static void short_steps(void **state)
+{
+    (void)state;
+    static const char *const steps[][2] = {
+        { "Shop.Sagas.ReplyRouter.Ask", "ReplyRouter.Ask" },
+        { "TaskCompletionSource<Shop.Sagas.Reply>", "TaskCompletionSource<Reply>" },
+        { "Shop.Cache<Shop.Key>.Load", "Cache<Key>.Load" },
+        { "Task.Delay", "Task.Delay" },
+        { "Main", "Main" },
+        { "", "" },
+    };
+    char buf[GCD_ASYNC_STEP_BYTES];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        assert_string_equal(answer_short_step(steps[i][0], buf), steps[i][1]);
+}
+
 static void names_of_all_kinds(void **state)
 {
     (void)state;
@@ -283,6 +300,7 @@ int main(void)
         TEST(headings_texts_and_paths),
         TEST(around_the_list),
         TEST(prompts),
+        cmocka_unit_test(short_steps),
         cmocka_unit_test(as_expected),
     };
     return cmocka_run_group_tests_name("test_cli_browse_draw", tests, begin, NULL);

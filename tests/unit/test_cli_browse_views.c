@@ -182,7 +182,7 @@ static void suspects(void **state)
     struct browse_view *v = view_of(&(struct browse_subject){ .kind = BROWSE_SUSPECTS });
     size_t n = gcd_suspects_count(o.m.suspects);
     uint64_t headline = v->sections[0].count;
-    assert_true(n > 0 && headline > 0 && browse_lines(v) == headline + n);
+    assert_true(n > 0 && headline > 0 && browse_lines(v) > headline + n);
     for (uint64_t i = 0; i < n; i++) {
         struct browse_line line;
         const struct gcd_suspect *s = gcd_suspects_get(o.m.suspects, (size_t)i);

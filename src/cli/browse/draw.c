@@ -184,6 +184,13 @@ static size_t type_bytes(const struct browse_model *m, const struct browse_line 
     return n <= line->name_bytes && memcmp(name, line->name, n) == 0 ? n : 0;
 }
 
+static void put_step(struct pen *pen, const char *name)
+{
+    char brief[GCD_ASYNC_STEP_BYTES];
+    (void)answer_short_step(name, brief);
+    put_text(pen, brief, strlen(brief));
+}
+
 /* Puts the text of LINE; the type in its first SHORTENED bytes without namespaces. */
 static void put_item(struct pen *pen, const struct screen_picture *p,
                      const struct browse_line *line, size_t shortened)
@@ -193,6 +200,13 @@ static void put_item(struct pen *pen, const struct screen_picture *p,
     *pen = (struct pen){ .ascii = p->model->ascii, .columns = columns, .skip = p->view->shift };
     for (size_t i = 0; i < indent && i < columns / 2; i++)
         put_char(pen, ' ', 1);
+    if (shortened > 0 && line->goal == GOAL_STACK) {
+        put_step(pen, line->name);
+        put_text(pen, line->tail, strlen(line->tail));
+        if (line->more != NULL)
+            put_step(pen, line->more);
+        return;
+    }
     if (shortened > 0) {
         (void)answer_short_type(p->model->session, line_type(p->model, line), brief);
         put_text(pen, brief, strlen(brief));
@@ -222,7 +236,8 @@ static void draw_item(const struct screen_picture *p, int y, const struct browse
     struct pen pen = { .columns = columns - l.name_at };
     size_t type;
     put_item(&pen, p, line, 0);
-    if (pen.cut && p->view->shift == 0 && (type = type_bytes(p->model, line)) > 0)
+    if (pen.cut && p->view->shift == 0 &&
+        (type = line->goal == GOAL_STACK ? 1 : type_bytes(p->model, line)) > 0)
         put_item(&pen, p, line, type);
     flush_pen(&pen, y, x);
 }

@@ -6,6 +6,7 @@
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "browse/opening.h"
+#include "output/memory_notes.h"
 #include "term/term.h"
 
 /* The suspects of the session, or the largest consumer alone. */
@@ -169,6 +170,20 @@ static gcd_status add_said(struct browse_view *v, const struct answer_of_suspect
     return st;
 }
 
+/* The last line of leaks: where all memory of the process is. */
+static gcd_status add_memory(struct browse_view *v, const struct gcd_paths *p,
+                             struct gcd_error *err)
+{
+    struct cli_unreachable u;
+    char *text = NULL, *parts = NULL;
+    if (cli_count_unreachable(NULL, v->model->dump, p, &u) == CLI_DONE)
+        parts = cli_memory_parts_text(v->model->dump, &u, 0);
+    if (parts == NULL || asprintf(&text, "\nMemory:%s", parts) < 0)
+        text = NULL;
+    free(parts);
+    return browse_add_text(v, text, err);
+}
+
 gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context *call,
                                 struct gcd_error *err)
 {
@@ -199,6 +214,8 @@ gcd_status browse_open_suspects(struct browse_view *v, const struct gcd_context 
     st = add_suspects(v, of.shown, largest != NULL ? 1 : gcd_suspects_count(s), err);
     if (st == GCD_OK)
         st = add_said(v, &of, call, err);
+    if (st == GCD_OK)
+        st = add_memory(v, p, err);
     if (st != GCD_OK)
         return st;
     if (none)

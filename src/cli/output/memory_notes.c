@@ -58,13 +58,15 @@ enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cl
                                     const struct gcd_paths *paths, struct cli_unreachable *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_context context = cli_context_steps(args, "following references");
     struct gcd_paths *own = NULL;
     *ret = (struct cli_unreachable){ .known = false };
     if (d->graph == NULL)
         return CLI_DONE;
-    if (paths == NULL && gcd_paths_new(d->graph, &context, &own, &err) != GCD_OK)
-        return cli_fail(d->subject, &err);
+    if (paths == NULL) {
+        struct gcd_context context = cli_context_steps(args, "following references");
+        if (gcd_paths_new(d->graph, &context, &own, &err) != GCD_OK)
+            return cli_fail(d->subject, &err);
+    }
     paths = paths != NULL ? paths : own;
     ret->known = gcd_paths_pseudo_roots(paths) == 0;
     const struct gcd_summary *s = cli_summary(d);

@@ -19,7 +19,8 @@ struct cli_unreachable {
     uint64_t type_objects, type_bytes;
 };
 
-/* Counts by PATHS, or by a search of its own if PATHS is NULL and D has a graph. */
+/* Counts by PATHS, or by a search of its own, for which ARGS are, if PATHS is NULL and D has a
+ * graph. */
 enum cli_exit cli_count_unreachable(const struct cli_args *args, const struct cli_dump *d,
                                     const struct gcd_paths *paths, struct cli_unreachable *ret);
 /* "1,000 objects (4.8 MiB, 99.9 % of the heap) are not reachable from roots: ..."; to be freed,

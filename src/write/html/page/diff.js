@@ -89,9 +89,10 @@ export function diffSummary(steps) {
   section("summary", "Summary", words.EXPLANATIONS.diff,
     headline(steps),
     warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
+    waitingLine(),
     ...diff.newer?.suspects.some(s => s.worth) ? [...saidLines(), suspectLines(SHOWN)]
       : diff.said !== undefined && diff.said.length > 1 ? saidLines() : [...saidLines(), largestGrowth(rows)],
-    waitingLine(), ...noteLines(), diff.dropped ? el("p", {class: "muted"}, words.COMPARED_HERE) : null,
+    ...noteLines(), diff.dropped ? el("p", {class: "muted"}, words.COMPARED_HERE) : null,
     el("div", {class: "columns"}, sideColumn("Older", before), sideColumn("Newer", after)),
     el("dl", {class: "stats"},
       tileOf(signed(after.bytes - before.bytes, bytes), "Objects take", words.beforeAndNow(bytes(before.bytes), bytes(after.bytes))),

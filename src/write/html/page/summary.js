@@ -141,7 +141,8 @@ function deadTypes() {
 function memoryBar() {
   const parts = heap.memory_parts;
   const bar = stacked(parts.map(([key, title, size]) => ({kind: PARTS.get(key) ?? "unknown", name: title, bytes: size})), 0, "memory-bar");
-  const unknown = parts.filter(([, , size, known]) => size === 0 && !known).map(([, title]) => title);
+  const unknown = parts.filter(([, , size, known]) => size === 0 && !known)
+    .map(([key, title]) => key === "not_reachable" ? words.DIED_BEFORE : title);
   bar.prepend(el("p", {}, words.whereMemoryIs(heap.memory?.resident)));
   if (unknown.length > 0) {
     bar.append(el("p", {class: "legend muted"}, swatch("unknown", words.notKnown(unknown))));
@@ -155,17 +156,23 @@ export function warnings() {
           heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null];
 }
 
-// In a heap without suspects, calls that hang are the answer.
+// In a heap without suspects, calls that hang are the answer; else they are on the first screen, too, above what is long.
 function answers() {
   const none = heap.suspects.length === 0;
-  return [none ? waitingLine() : null, headlineLine(), suspectLines(SHOWN), none ? null : waitingLine(),
+  return [none ? waitingLine() : null, headlineLine(), none ? null : waitingLine(), suspectLines(SHOWN),
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
+}
+
+// An event dump has none: they died before it.
+/** @param {typeof heap.totals} t */
+function deadTile(t) {
+  const dead = t.bytes - t.reachable_bytes;
+  return dead > 0 ? tileOf(bytes(dead), "Not reachable", words.objectsAndShare(dead, t.bytes, t.objects - t.reachable_objects)) : null;
 }
 
 // The suspects, unless they come FIRST and are above already, and the sizes of everything.  LAST: what comes behind them.
 export function summarySection(first = false, /** @type {HTMLElement | null} */ last = null) {
   const t = heap.totals;
-  const dead = t.bytes - t.reachable_bytes;
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak roots")];
   const p = heap.process;
   document.body.classList.add("heap");
@@ -180,7 +187,7 @@ export function summarySection(first = false, /** @type {HTMLElement | null} */ 
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),
       tileOf(count(t.references), "References", t.dependent_handles > 0 ? `and ${plural(t.dependent_handles, "dependent handle")}` : null),
       tileOf(count(strong), "Roots", "that keep objects alive"),
-      tileOf(bytes(dead), "Not reachable", words.objectsAndShare(dead, t.bytes, t.objects - t.reachable_objects)),
+      deadTile(t),
       heap.memory ? tileOf(bytes(heap.memory.resident), "Process", words.residentBefore(heap.memory.gc)) : null,
       heap.gc.pause_ns > 0 ? tileOf(milliseconds(heap.gc.pause_ns), "Pause", "for this dump") : null),
     el("details", {}, el("summary", {}, "Process and runtime"), facts([

@@ -229,10 +229,10 @@ export function suspectSection(title = words.suspectsTitle(heap.suspects), top =
   const first = top.length > 0;
   const complete = data.kind !== "diff" || data.sides.every(side => side.verdict.complete);
   const said = saidLines();
-  section("suspects", title, explanation, ...top, first ? headlineLine() : null,
+  section("suspects", title, explanation, ...top, ...first ? [headlineLine(), waitingLine()] : [],
     ...said, said.length === 0 && others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
       el("div", {}, ...others.map((s, i) => suspectArticle(s, shown.length + i, first)))) : null,
-    first ? waitingLine() : null, ...noteLines(), unfolding("What was looked for", false, checkTable));
+    ...noteLines(), unfolding("What was looked for", false, checkTable));
 }

@@ -163,6 +163,8 @@ export function moreTypes(n) {
   return `and ${plural(n, "more type")}, each with less`;
 }
 
+export const DIED_BEFORE = "objects that died before the dump";
+
 /** @param {string[]} parts */
 export function notKnown(parts) {
   return `Not known: ${parts.join("; ")}`;
