@@ -57,8 +57,8 @@ static uint32_t places_of(const struct image_plan *plan)
 /* Is it an array of numbers?  Of these no elements are kept, unless they are keys. */
 static bool is_of_numbers(const struct gcd_image_numbers *n, const struct image_plan *plan)
 {
-    const struct image_place *first = &n->places[plan->first];
-    return plan->element_fields == 1 && first->form == FORM_NUMBER && first->name[0] == '\0';
+    return plan->element_fields == 1 && n->places[plan->first].form == FORM_NUMBER &&
+           n->places[plan->first].name[0] == '\0';
 }
 
 /* Have the objects or elements of PLAN references? */

@@ -6,10 +6,10 @@ set(GCDUMPC_SMALL_FILES
     analyze/collections/collection_types analyze/merged_tree/merged_heaviest
     analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
-    analyze/key_groups analyze/owner_fills
+    analyze/key_groups analyze/owner_fills analyze/root_sets
     analyze/async/async_jam analyze/async/async analyze/async/async_kinds analyze/async/async_order
     analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
-    analyze/async/async_wakers
+    analyze/async/async_wakers analyze/async/async_bytes
     analyze/collections/collection_count analyze/collections/collection_keys
     analyze/collections/collection_names analyze/collections/collections
     analyze/compare/diff analyze/compare/tree_diff
@@ -19,8 +19,9 @@ set(GCDUMPC_SMALL_FILES
     analyze/findings/finding_timers
     analyze/findings/finding_tracker analyze/findings/finding_types analyze/findings/finding_waits
     analyze/findings/finding_weak_tables
-    analyze/findings/findings
+    analyze/findings/finding_arrays analyze/findings/findings
     analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
+    analyze/suspects/suspects_finalizers
     analyze/suspects/suspects_by_events analyze/suspects/suspects_failed
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
@@ -48,10 +49,11 @@ set(GCDUMPC_SMALL_FILES
     image/clr/clr_threads image/clr/clr_types
     image/space/elf_core image/space/elf_symbol image/space/process_hold_linux image/space/process_image_linux
     io/file_posix io/input io/staged io/temporary_posix
+    load/graph_from_dump
     load/borrowed_names load/dump load/dump_values load/modules load/process_memory load/recorded_apply
     load/places_from_maps load/places_from_values load/recording
     nettrace/nt_append nettrace/nt_meta
-    read/gcdump_text read/gcdump_tree read/r_dart read/r_gcdump session/owner_limit
+    read/gcdump_names read/gcdump_text read/gcdump_tree read/r_dart read/r_gcdump session/owner_limit
     session/inline_keys io/spill io/spill_linux analyze/async/async_objects analyze/async/async_waits
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps
     values/watched_rows

@@ -77,12 +77,19 @@ static bool leads_up(const struct stack *s, uint64_t at, uint64_t word)
 static gcd_status add_words(struct stack *s, uint64_t at, uint64_t end, struct gcd_error *err)
 {
     struct image *m = s->c->image;
+    uint64_t below = 0;
     while (at < end) {
-        uint64_t have = image_available(m, at), below = 0;
-        uint64_t until = have < end - at ? at + have : end;
-        if (have == 0) /* stacks lack the pages that were never used */
-            until = at + STACK_PAGE_BYTES - at % STACK_PAGE_BYTES;
-        for (; have > 0 && at + 8 <= until; at += 8) {
+        uint64_t have = image_available(m, at), page = STACK_PAGE_BYTES - at % STACK_PAGE_BYTES,
+                 until = page < end - at ? at + page : end;
+        uint8_t first[8];
+        /* Stacks lack the pages that were never used.  Of a process only reading shows that, and
+         * each read that fails is a call of the system, while the process is stopped. */
+        if (have < sizeof first || !image_read(m, at, first, sizeof first)) {
+            at = until;
+            below = 0;
+            continue;
+        }
+        for (until = have < until - at ? at + have : until; at + 8 <= until; at += 8) {
             uint64_t word = image_u64(m, at);
             if (leads_up(s, at - 8, below))
                 GCD_TRY(add_frame(s, at, word, below, err));
