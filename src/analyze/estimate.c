@@ -99,7 +99,7 @@ static uint64_t most_steps(const struct shape *s)
 static uint64_t page_bytes(const struct shape *s)
 {
     return larger(finding_bytes(s) + PATH_BYTES * s->objects,
-                  (48 + retained_bytes(s)) * s->objects) +
+                  (64 + retained_bytes(s)) * s->objects) +
            PAGE_STEP_BYTES * most_steps(s) + PAGE_BYTES;
 }
 
