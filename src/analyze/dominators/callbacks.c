@@ -77,11 +77,10 @@ static void visit_wide(struct work *w, void (*visit)(struct work *w, uint32_t no
             continue;
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
-        if (is_wide(g, node)) {
-            edges = &node;
-            n = 1;
-        }
-        for (size_t k = 0; k < n; k++)
+        bool itself = is_wide(g, node);
+        if (itself)
+            visit(w, node);
+        for (size_t k = 0; k < n && !itself; k++)
             if (is_wide(g, edges[k]) && !bits_get(w->reached, edges[k]))
                 visit(w, edges[k]);
     }
