@@ -220,11 +220,13 @@ static bool find(struct work *w, struct callbacks *c, const struct gcd_alloc *a)
         c->is_one[i] &= ~w->is_snapshot[i];
     mark_near(g, w->reached, w->queue, c->is_one);
     for (uint32_t node = 0; node < nodes; node++) {
-        size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
         if (bits_get(w->is_snapshot, node) && are_most(w, node, w->reached))
             bits_set(c->is_one, node);
-        if (bits_get(c->is_one, node) && !add(c, a, edges, n, w->reached, node))
+        if (!bits_get(c->is_one, node))
+            continue;
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
+        if (!add(c, a, edges, n, w->reached, node))
             return false;
     }
     return true;

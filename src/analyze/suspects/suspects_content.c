@@ -202,9 +202,8 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
             continue;
         uint32_t type = suspects_type_of(w, node);
         uint64_t bytes = gcd_graph_node_size(w->g, node);
-        struct part *part = add_to_own(p, owner - 1u, node, type, bytes)
-                                ? part_of(p, owner - 1u, type)
-                                : NULL;
+        struct part *part =
+            add_to_own(p, owner - 1u, node, type, bytes) ? part_of(p, owner - 1u, type) : NULL;
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
@@ -251,6 +250,26 @@ static void keep_part(struct suspects_work *w, const struct part *part)
 /* A tree has at least so many objects for each of the first ones below its root. */
 #define TREE_HAS 16u
 
+/* The content begins with UP, of the type of most of it. */
+static void begin_at(struct suspects_work *w, size_t number, uint32_t up)
+{
+    struct gcd_suspect *p = &w->s->items[number].pub;
+    uint64_t bytes = gcd_graph_node_size(w->g, up);
+    p->node = up;
+    p->type = suspects_type_of(w, up);
+    p->retained_bytes = gcd_dominators_retained(w->d, up);
+    w->owner[up] = (uint16_t)(number + 1);
+    gcd_add_saturating(&p->bytes, bytes);
+    p->own[0].objects++;
+    gcd_add_saturating(&p->own[0].bytes, bytes);
+    p->content_objects++;
+    for (size_t i = 0; i < p->content_count; i++)
+        if (p->content[i].type == p->type) {
+            p->content[i].objects++;
+            gcd_add_saturating(&p->content[i].bytes, bytes);
+        }
+}
+
 /*
  * An object that holds some of its type, in fields, in an array or in a collection, and many more
  * of them below: a tree.  It is told as one, from that object on.
@@ -276,24 +295,10 @@ static void make_tree(struct suspects_work *w, size_t number)
     p->collection = NULL;
     p->held_count = 0;
     p->held_objects = 0;
+    if (!itself)
+        begin_at(w, number, up);
     p->objects = p->own[0].objects;
     p->shallow_bytes = gcd_graph_node_size(w->g, up) * p->objects;
-    if (itself)
-        return;
-    p->node = up;
-    p->type = type;
-    w->owner[up] = (uint16_t)(number + 1);
-    gcd_add_saturating(&p->bytes, gcd_graph_node_size(w->g, up));
-    gcd_add_saturating(&p->own[0].bytes, gcd_graph_node_size(w->g, up));
-    p->content_objects++;
-    p->objects = ++p->own[0].objects;
-    for (size_t i = 0; i < p->content_count; i++)
-        if (p->content[i].type == type) {
-            p->content[i].objects++;
-            gcd_add_saturating(&p->content[i].bytes, gcd_graph_node_size(w->g, up));
-        }
-    p->shallow_bytes = gcd_graph_node_size(w->g, up) * p->objects;
-    p->retained_bytes = gcd_dominators_retained(w->d, up);
 }
 
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
