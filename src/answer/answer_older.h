@@ -26,7 +26,7 @@ struct place {
 
 /* How a suspect has grown. */
 struct growth {
-    bool known; /* the older dump has a suspect of the same kind and place */
+    bool known;                 /* the older dump has a suspect of the same kind and place */
     const struct place *before; /* that one, whose unit tells more than TYPE; else NULL */
     uint64_t bytes_before, bytes;
     uint32_t type;       /* of what there are many of in it; GCD_TYPE_NONE = nothing */
@@ -40,7 +40,7 @@ struct growth {
     bool same_elements; /* it grew without more elements or objects of that type */
     bool within;        /* but of TYPE, which is within these, there are more */
     bool worth;
-    bool told; /* and those before it, which are worth more, have most of the same bytes */
+    bool told;   /* and those before it, which are worth more, have most of the same bytes */
     bool beside; /* more has come outside the heap */
 };
 

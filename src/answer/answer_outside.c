@@ -28,8 +28,8 @@
 
 static uint64_t least_bytes(const struct answer_older *o)
 {
-    bool is_first = answer_older_unobserved(o) &&
-                    o->heap_bytes[1] - o->own_bytes[1] >= ANSWER_GROWN_BYTES;
+    bool is_first =
+        answer_older_unobserved(o) && o->heap_bytes[1] - o->own_bytes[1] >= ANSWER_GROWN_BYTES;
     return is_first ? FIRST_BYTES : LEAST_BYTES;
 }
 
@@ -41,7 +41,7 @@ static uint64_t grown(const uint64_t bytes[2])
 /* Adds of which objects that can own native memory there are more, "; FrameHandle objects, which
  * have a finalizer, went from 154 to 187"; returns of how many types. */
 static size_t put_owners(struct answer_older *o, const struct gcd_session *newer,
-                       const struct gcd_origins *origins, size_t n)
+                         const struct gcd_origins *origins, size_t n)
 {
     const struct gcd_graph *g = gcd_session_graph(newer);
     char step[GCD_ASYNC_STEP_BYTES];

@@ -23,7 +23,7 @@ struct core {
     struct heap_image *shared;
     struct clr_events events;
     bool skip_nodes, skip_edges; /* both: sums will do */
-    bool ready; /* the events can be read */
+    bool ready;                  /* the events can be read */
     gcd_status final;
     struct gcd_error error;
     struct gcd_trace_info info;

@@ -66,8 +66,8 @@ static gcd_status take(void *ctx, const struct gcd_key_pair *pair, struct gcd_er
     uint32_t type = suspects_type_of(d->w, pair->key);
     if (d->seen == 0)
         d->type = type;
-    d->others = d->others || (type != d->type && !(is_new_each_time(d->w, type) &&
-                                                   is_new_each_time(d->w, d->type)));
+    d->others = d->others || (type != d->type &&
+                              !(is_new_each_time(d->w, type) && is_new_each_time(d->w, d->type)));
     if (d->seen++ % d->step == 0 && d->count < DRAWN)
         d->keys[d->count++] = pair->key;
     return GCD_OK;
@@ -96,8 +96,7 @@ static gcd_status count_references(struct drawing *d, struct gcd_error *err)
         for (size_t i = 0; i < n; i++) {
             if (!bits_get(drawn, edges[i]))
                 continue;
-            const uint32_t *key =
-                bsearch(&edges[i], d->keys, d->count, sizeof *d->keys, compare);
+            const uint32_t *key = bsearch(&edges[i], d->keys, d->count, sizeof *d->keys, compare);
             uint8_t *count = &d->references[key - d->keys];
             *count = *count == 0 ? 1 : 2;
         }
@@ -178,8 +177,8 @@ static gcd_status look_at(struct drawing *d, struct suspect *x, struct gcd_error
     size_t shared = 0, alone = 0;
     uint64_t count = x->collection.at_least;
     d->step = count / DRAWN + 1;
-    gcd_status st = gcd_collection_keys(w->collections, w->o->fields, x->collection.node, take, d,
-                                        err);
+    gcd_status st =
+        gcd_collection_keys(w->collections, w->o->fields, x->collection.node, take, d, err);
     if (st != GCD_OK || d->others || d->count < FEWEST)
         return st == GCD_END ? GCD_OK : st;
     if (!by_reference(w, d->type, field) || has_own_comparer(w, x->collection.node) ||

@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 #define INJECTION "Microsoft.Extensions.DependencyInjection."
-#define SCOPE      INJECTION "ServiceLookup.ServiceProviderEngineScope"
-#define IN_MEMORY  "Microsoft.EntityFrameworkCore.InMemory."
+#define SCOPE     INJECTION "ServiceLookup.ServiceProviderEngineScope"
+#define IN_MEMORY "Microsoft.EntityFrameworkCore.InMemory."
 
 /* Types that tell more about a lifetime than the root of the path.  TEXT describes what they hold,
  * and follows "It" or "One of them". */
