@@ -129,16 +129,21 @@ class Direct(WithStatue):
         self.refused(1, f".*there is no process {other.pid}.*", "report", "--pid", other.pid, "--direct")
 
     def test_a_heap_that_is_not_at_rest(self):
-        """What is wrong in the copy is taken for a process that changes, until it has been stopped for too long; the last stop may have been
-        too short for a busy machine."""
+        """What is wrong in the copy is taken for a process that changes, until it has been stopped for too long.  On a busy machine the last stop may
+        have been too short for anything; not each of several."""
         address = int(self.done("sql", CORE, "SELECT min(address) FROM objects WHERE type = 'HeapLab.Node'").text.split()[-1])
         words = ("report", "--direct", "--max-stop-total", 300, "--pid")
+        busy = r"not all of its threads stopped within \d+ ms|it could not be stopped for longer|the heap could not be copied in time"
         for at, data, why in ((address + 8, b"\x11" * 8, r"1 reference led to nothing"), (address, b"\x10" * 8, r"[\d,]+ bytes of its heap could not be walked")):
-            target = self.statue()
-            target.poke(at, data)
-            busy = r"not all of its threads stopped within \d+ ms|it could not be stopped for longer"
-            self.refused(1, rf".*no copy of its heap counted: it was stopped \d+ times, \d+ ms in all; the last time ({why}|{busy}); --max-stop and .*", *words, target.pid)
-            self.assertNotIn("t", self.states(target))
+            for attempt in range(8):
+                target = self.statue()
+                target.poke(at, data)
+                told = self.refused(1, rf".*no copy of its heap counted: it was stopped \d+ times, \d+ ms in all; the last time ({why}|{busy}); --max-stop and .*", *words, target.pid)
+                self.assertNotIn("t", self.states(target))
+                if re.search(why, told.lines[0]):
+                    break
+            else:
+                self.fail(f"none of 8 attempts says {why}")
 
 
 class Watch(WithStatue):
