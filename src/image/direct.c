@@ -58,9 +58,10 @@ struct direct {
     size_t copy_bytes;
     uint64_t busy_at, state_at; /* addresses of what says that a collection is under way */
     uint64_t start_ns, max_stop_ns, max_total_ns, timeout_ns;
+    uint64_t bound_ns; /* of the last stop */
     uint64_t *pages; /* [page_count] sorted: numbers of pages to copy, too */
     size_t page_count, page_cap;
-    char why[128]; /* the last try did not count */
+    char why[128]; /* the last try with enough time did not count */
     struct gcd_direct_result result;
 };
 
@@ -324,6 +325,17 @@ static gcd_status again(struct direct *d, const char *fmt, ...)
     return GCD_NEED_MORE;
 }
 
+/*
+ * The same, for want of time.  The last stops have only what is left of the time for all: that one
+ * of them was too short says less than what the stops before it found.
+ */
+static gcd_status too_short(struct direct *d, const char *why)
+{
+    if (d->bound_ns < d->max_stop_ns && d->why[0] != '\0')
+        return GCD_NEED_MORE;
+    return again(d, "%.*s", (int)sizeof d->why - 1, why);
+}
+
 /* While the process is stopped. */
 static gcd_status take_heap(struct direct *d, uint64_t until_ns, struct gcd_error *err)
 {
@@ -346,7 +358,7 @@ static gcd_status take_heap(struct direct *d, uint64_t until_ns, struct gcd_erro
     if (copy_regions(d, until_ns) < d->result.heap_bytes) {
         if (d->result.folder != NULL)
             d->result.estimate_ns = UINT64_MAX; /* a disk does not get faster */
-        return again(d, "the heap could not be copied in time");
+        return too_short(d, "the heap could not be copied in time");
     }
     GCD_TRY(use_copy(d, err));
     GCD_TRY(clr_find_holes(&h->clr, err));
@@ -366,7 +378,7 @@ static gcd_status let_go(struct direct *d, gcd_status st)
     uint64_t ns;
     bool held = process_hold_release(d->hold, &ns);
     d->result.stop_ns = ns;
-    return st == GCD_OK && !held ? again(d, "it could not be stopped for longer") : st;
+    return st == GCD_OK && !held ? too_short(d, "it could not be stopped for longer") : st;
 }
 
 /*
@@ -375,7 +387,7 @@ static gcd_status let_go(struct direct *d, gcd_status st)
  */
 static gcd_status stop_once(struct direct *d, struct gcd_error *err)
 {
-    uint64_t most = stop_bound(d);
+    uint64_t most = d->bound_ns = stop_bound(d);
     struct gcd_error own = GCD_ERROR_INIT;
     d->result.tries++;
     d->result.stopped_before_ns += d->result.stop_ns;
@@ -383,7 +395,7 @@ static gcd_status stop_once(struct direct *d, struct gcd_error *err)
     gcd_status st = process_hold_stop(d->hold, most, &own);
     if (st == GCD_E_PEER && own.reason == GCD_ERROR_TIMEOUT) {
         d->result.stop_ns = most;
-        return again(d, "%.*s", (int)sizeof d->why - 1, own.msg);
+        return too_short(d, own.msg);
     }
     if (st != GCD_OK) {
         *err = own;
