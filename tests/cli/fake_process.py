@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 
-from scripted_runtime import Runtime, process_info
+from scripted_runtime import Runtime, SamplingRuntime, process_info
 
 SECONDS = 60
 
@@ -27,11 +27,11 @@ def socket_name():
 class FakeProcess:
     """
     Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME, and one thread is called THREAD.
-    With LINGER it says that it runs .NET 10, and closes connections LINGER seconds late.
+    With LINGER it says that it runs .NET 10, and closes connections LINGER seconds late.  If RECORDING is a folder, it samples: see SamplingRuntime.
     """
 
-    def __init__(self, folder, recording, name="fake", thread="python", linger=0):
-        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name, thread, str(linger)],
+    def __init__(self, folder, recording, name="fake", thread="python", linger=0, version="10.0.0"):
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name, thread, str(linger), version],
                                         env={**os.environ, "TMPDIR": folder}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.socket = os.path.join(folder, self.process.stdout.readline().strip())
@@ -48,19 +48,22 @@ class FakeProcess:
         os.unlink(self.socket)
 
 
-def serve(recording, name, thread, linger):
+def serve(recording, name, thread, linger, version):
     waiting = threading.Thread(target=threading.Event().wait, daemon=True)
     waiting.start()
     with open(f"/proc/self/task/{waiting.native_id}/comm", "w", encoding="ascii") as f:
         f.write(thread)
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write(name)
-    with open(recording, "rb") as f:
-        data = f.read()
-    info = process_info(name, "Linux", "x64", name, "10.0.0") if float(linger) > 0 else None
-    runtime = Runtime(os.path.join(os.environ["TMPDIR"], socket_name()), [], silent=True, info=info)
+    path = os.path.join(os.environ["TMPDIR"], socket_name())
+    if os.path.isdir(recording):
+        runtime = SamplingRuntime(path, recording, version)
+    else:
+        info = process_info(name, "Linux", "x64", name, version) if float(linger) > 0 else None
+        runtime = Runtime(path, [], silent=True, info=info)
+        with open(recording, "rb") as f:
+            runtime.streams = SameTrace(f.read())
     runtime.linger = float(linger)
-    runtime.streams = SameTrace(data)
     print(socket_name(), flush=True)
     while sys.stdin.read(1):
         print(runtime.opened, flush=True)

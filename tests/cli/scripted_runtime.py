@@ -30,6 +30,7 @@ class ScriptedRuntime:
     linger = 0
 
     def __init__(self, path):
+        self.request = threading.local()         # .payload of the command that is answered
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(path)
         self.server.listen(8)
@@ -48,7 +49,7 @@ class ScriptedRuntime:
         try:
             header = connection.recv(20, socket.MSG_WAITALL)
             size, command_set, command = struct.unpack_from("<HBB", header, 14)
-            connection.recv(size - 20, socket.MSG_WAITALL)
+            self.request.payload = connection.recv(size - 20, socket.MSG_WAITALL)
             keep = self.answer((command_set, command), connection)
         except (OSError, struct.error):
             pass
@@ -129,3 +130,52 @@ class Flood(ScriptedRuntime):
             self.sent += 1
             time.sleep(self.pause)
         self.stopped.wait(300)
+
+
+class SamplingRuntime(ScriptedRuntime):
+    """
+    Has the sessions of gcdumpc sites at once, and ends one when it is stopped: FOLDER has what the session of collections, that of allocations and that of the walk gets, and
+    what the first gets a moment LATER.  A session without a file gets nothing.
+    """
+
+    KEYWORD_GC, KEYWORD_SAMPLING, LEVEL_OF_TICKS, LATER = 1, 1 << 43, 5, 0.7
+
+    def __init__(self, path, folder, version):
+        self.folder, self.version, self.sessions, self.opened = folder, version, {}, 0
+        super().__init__(path)
+
+    def read(self, name):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return b""
+        with open(path, "rb") as f:
+            return f.read()
+
+    def kind(self):
+        keywords, level = struct.unpack_from("<QI", self.request.payload, 13)
+        if keywords == self.KEYWORD_GC:
+            return "collections"
+        return "allocations" if keywords & self.KEYWORD_SAMPLING or level == self.LEVEL_OF_TICKS else "walk"
+
+    def answer(self, command, connection):
+        if command == INFO:
+            connection.sendall(reply(OK, process_info("shop", "Linux", "x64", "shop", self.version)))
+            return False
+        if command == COLLECT:
+            self.opened += 1
+            number, kind = self.opened, self.kind()
+            self.sessions[number] = connection
+            connection.sendall(reply(OK, struct.pack("<Q", number)) + self.read(kind))
+            with open(os.path.join(self.folder, "asked"), "a", encoding="ascii") as f:
+                buffer, _, rundown, _, keywords, level = struct.unpack_from("<IIBIQI", self.request.payload)
+                f.write(f"{kind} {buffer} {rundown} {keywords:x} {level}\n")
+            if kind == "collections":
+                time.sleep(self.LATER)
+                connection.sendall(self.read("later"))
+            return True
+        if command == STOP:
+            number, = struct.unpack("<Q", self.request.payload)
+            connection.sendall(reply(OK, struct.pack("<Q", number)))
+            self.sessions.pop(number).close()
+            return False
+        return super().answer(command, connection)

@@ -14,7 +14,7 @@ from workshop import FIRST_BUILD_SECONDS, Workshop, test_digest
 
 FLAGS = "-O0 --coverage -fprofile-update=atomic"
 LABELS = ("unit", "fuzz", "cli", "golden")    # not what needs a living process, or minutes
-IN_PARTS = ("cli/test_outputs",)          # whose parts run different commands
+IN_PARTS = ("cli/test_outputs", "cli/test_sampling")      # whose parts run different commands
 FIRST_SECONDS = 40
 LIST_PARTS = """
 import importlib, sys, unittest
