@@ -14,8 +14,10 @@ from workshop import FIRST_BUILD_SECONDS, Workshop, test_digest
 
 FLAGS = "-O0 --coverage -fprofile-update=atomic"
 LABELS = ("unit", "fuzz", "cli", "golden")    # not what needs a living process, or minutes
-IN_PARTS = ("cli/test_outputs", "cli/test_sampling")      # whose parts run different commands
-FIRST_SECONDS = 40
+# whose parts run different commands, or which take longer than is waited for
+IN_PARTS = tuple("cli/test_" + name for name in ("browse", "direct", "outputs", "sampling", "sql"))
+FIRST_SECONDS = 40                            # of a script, whose commands leave what they run
+PROGRAM_SECONDS = 200                         # which leaves nothing if it is cut
 LIST_PARTS = """
 import importlib, sys, unittest
 sys.path.insert(0, sys.argv[1])
@@ -117,7 +119,8 @@ class Reach:
             say(f"{len(stale)} of {len(tests)} tests are run to see which lines they run")
             lines_of(shop.build_folder, shop.source)
         for test in stale:
-            how, seconds = shop.run(test, FIRST_SECONDS)
+            how, seconds = shop.run(test, PROGRAM_SECONDS if shop.is_program(test)
+                                    else FIRST_SECONDS)
             files = {path: (self.digest(path), code, run) for path, (code, run)
                      in lines_of(shop.build_folder, shop.source).items()}
             entry = {"test": test, "digest": test_digest(self.root, self.names, test), "how": how,
