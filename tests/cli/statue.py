@@ -10,6 +10,9 @@ import sys
 import threading
 import time
 
+from fake_process import SameTrace, socket_name
+from scripted_runtime import Runtime
+
 PAGE = 4096
 PT_LOAD, PT_NOTE, NT_PRSTATUS, NT_FILE = 1, 4, 1, 0x46494C45
 ANONYMOUS, PRIVATE, FIXED, AT_A_FREE_PLACE = 0x20, 0x02, 0x10, 0x100000
@@ -116,16 +119,17 @@ def stand(wait, registers):
 
 
 class Statue:
-    """A process that is called NAME and has the memory of the core file PATH; it has no diagnostic socket."""
+    """A process that is called NAME and has the memory of the core file PATH.  It has no diagnostic socket, unless there is a RECORDING: a runtime in it sends that, with the
+    socket in FOLDER."""
 
     @staticmethod
     def can_be():
         return platform.machine() == "x86_64" and sys.maxsize > 1 << 32
 
-    def __init__(self, path, folder, name="statue"):
+    def __init__(self, path, folder, name="statue", recording=""):
         for _ in range(TRIES):
-            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), path, folder, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            stderr=subprocess.DEVNULL, text=True)
+            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), path, folder, name, recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL, text=True, env={**os.environ, "TMPDIR": folder})
             self.pid = self.process.pid
             if self.process.stdout.readline():
                 return
@@ -161,12 +165,16 @@ def serve(they_stand):
     os._exit(0)
 
 
-def run(path, folder, name):
+def run(path, folder, name, recording):
     LIBC.prctl(PR_SET_PTRACER, -1, 0, 0, 0)
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write(name)
     with gzip.open(path) as f:
         wait, they_stand = become(f.read(), folder)
+    if recording:
+        runtime = Runtime(os.path.join(folder, socket_name()), [], silent=True)
+        with open(recording, "rb") as f:
+            runtime.streams = SameTrace(f.read())
     threading.Thread(target=serve, args=(they_stand,), daemon=True).start()
     wait()
 

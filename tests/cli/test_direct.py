@@ -1,4 +1,5 @@
 """Processes whose memory is read, without .NET: a process that has the memory of a bundled core file gives what the file gives."""
+import collections
 import ctypes
 import glob
 import json
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from cli_support import SOURCE, CliTest, main
+from cli_support import BUILD, PROGRAM, SOURCE, CliTest, main
 from statue import Statue
 
 CORE = os.path.join(SOURCE, "traces", "net10-core", "heap.core.gz")
@@ -144,6 +145,64 @@ class Direct(WithStatue):
                     break
             else:
                 self.fail(f"none of 8 attempts says {why}")
+
+
+class Values(WithStatue):
+    """Values that are read beside a heap walk: the process sends the walk of the core file whose memory it has."""
+    FIELDS = ("sql", "--show-values=raw", "--csv", "SELECT o.address, f.* FROM fields f JOIN objects o ON o.id = f.object_id")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.recording = os.path.join(cls.files.name, "heap.nettrace")
+        subprocess.run([PROGRAM, "convert", CORE, "--no-modules", "-q", "-o", cls.recording], check=True)
+
+    def setUp(self):
+        super().setUp()
+        self.target = Statue(CORE, self.files.name, recording=self.recording)
+        self.addCleanup(self.target.close)
+
+    def collect(self, *options):
+        return self.done("collect", "--pid", self.target.pid, *options, "-o", "x.nettrace").err.decode().replace(f"gcdumpc: process {self.target.pid}: ", "")
+
+    def texts(self, name):
+        """{address: (length, hash, text or "-")} of the strings."""
+        out = subprocess.run([os.path.join(BUILD, "tests", "values_list"), self.path(name)], capture_output=True, check=True).stdout.decode(errors="replace")
+        return {words[0]: tuple(words[1:]) for words in (line.split(" ", 3) for line in out.splitlines() if re.match(r"[0-9a-f]{9,} \d+ [0-9a-f]{16} ", line))}
+
+    def from_file(self, kind, *options):
+        self.done("convert", CORE, "--no-modules", "-q", "--values", kind, *options, "-o", f"{kind}.nettrace")
+
+    def test_all_fields_are_those_of_the_file(self):
+        """But those of types that can be unloaded, or are in memory only, which a running process may change."""
+        self.from_file("all")
+        said = self.collect("--values", "all")
+        self.assertRegex(said, r"\nvalues: texts of 617 strings; fields of 12,376 objects, read [\d,]+ ms after the walk; 7 not: they were not read in time, or could not be\n")
+        wanted, got = (set(self.done(self.FIELDS[0], name, *self.FIELDS[1:]).text.splitlines()) for name in ("all.nettrace", "x.nettrace"))
+        self.assertEqual(got - wanted, set())
+        self.assertEqual({re.sub(r"\d+", "N", line.split(",")[2]) for line in wanted - got}, {'"Friend"', '"[N].Colour"', '"[N].Density"'})
+        self.assertGreater(len(got), 21500)
+
+    def test_texts(self):
+        self.from_file("strings", "--max-string", "20")
+        self.assertRegex(self.collect("--values", "strings", "--max-string", "20"), r"\nvalues: texts of 617 strings, read [\d,]+ ms after the walk\n")
+        wanted, got = self.texts("strings.nettrace"), self.texts("x.nettrace")
+        self.assertEqual([(a, wanted[a], got[a]) for a in got if (wanted[a][0], wanted[a][2]) != (got[a][0], got[a][2])][:9], [])
+        self.assertEqual((len(got), max(len(text) for _, _, text in got.values())), (617, 20))
+
+    def test_hashes_and_nulls(self):
+        self.from_file("hashes")
+        self.collect("--values", "hashes", "--fields", "exact", "-q")
+        wanted, got = self.texts("hashes.nettrace"), self.texts("x.nettrace")
+        self.assertEqual((len(got), {text for _, _, text in got.values()}), (617, {"-"}))
+        groups = [collections.defaultdict(set), collections.defaultdict(set)]
+        for a in got:                            # each dump has another key of its hashes
+            groups[0][wanted[a][1]].add(a)
+            groups[1][got[a][1]].add(a)
+        self.assertTrue(sorted(map(sorted, groups[0].values())) == sorted(map(sorted, groups[1].values())), "other texts are equal")
+        self.assertTrue(all(wanted[a][0] == got[a][0] for a in got))
+        self.assertRegex(self.done("info", "x.nettrace").text, r"\nvalues +hashes of 617 strings, read [\d,]+ ms after the walk\n"
+                         r"exact fields +exact, also in 136 objects with null references, read [\d,]+ ms after the walk\n")
 
 
 class Watch(WithStatue):
