@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/native_symbols.h"
 #include "output/names_known.h"
 #include "support/check.h"
 
@@ -131,9 +132,46 @@ static void for_programs(void **state)
     json_decref(o);
 }
 
+static void symbols_of_native_programs(void **state)
+{
+    (void)state;
+    static const struct {
+        struct gcd_module module;
+        const char *process, *text, *wanted;
+    } cases[] = {
+        { { .path = "/srv/shop", .problem = "", .state = GCD_MODULE_READ },
+          "x",
+          "of shop",
+          "--modules DIR finds them in shop.dbg, which publishing makes" },
+        { { .path = "/srv/shop", .problem = "", .build_id = "ab12", .state = GCD_MODULE_READ },
+          "x",
+          "of shop, build id ab12",
+          "--modules DIR finds them in shop.dbg, which publishing makes; build id ab12" },
+        { { .path = "", .problem = "", .build_id = "ab12", .state = GCD_MODULE_RECORDED },
+          "store",
+          "in the recording, of store, build id ab12",
+          "--modules DIR finds them in store.dbg, which publishing makes; build id ab12" },
+        { { .path = "", .problem = "", .build_id = "", .state = GCD_MODULE_NOT_FOUND },
+          "",
+          "none: --modules DIR finds them in PROGRAM.dbg, which publishing makes",
+          "--modules DIR finds them in PROGRAM.dbg, which publishing makes" },
+        { { .path = "/a/b", .problem = "it is damaged", .state = GCD_MODULE_UNREADABLE },
+          "",
+          "none, it is damaged: --modules DIR finds them in b.dbg, which publishing makes",
+          "--modules DIR finds them in b.dbg, which publishing makes" },
+    };
+    char buf[CLI_SYMBOLS_BYTES];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct gcd_summary s = { .process_name = cases[i].process };
+        assert_string_equal(cli_symbols_text(&s, &cases[i].module, buf), cases[i].text);
+        assert_string_equal(cli_symbols_wanted(&s, &cases[i].module, buf), cases[i].wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(symbols_of_native_programs),
         cmocka_unit_test(counted),
         cmocka_unit_test(modules_without_a_name_come_last),
         cmocka_unit_test(said),
