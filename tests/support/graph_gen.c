@@ -97,6 +97,8 @@ static bool make_types(struct gen *g)
     static const char *const callbacks[] = { "System.Threading.TimerQueueTimer",
                                              "System.Threading.CancellationTokenSource"
                                              "+CallbackNode" };
+    static const char call[] = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1[System."
+                               "Int32]+AsyncStateMachineBox`1[Shop.Cart+<Save>d__3]";
     uint32_t n = 1 + (uint32_t)below(g, 12);
     for (g->types = 0; g->types < n; g->types++) {
         size_t k = make_name(g, name, g->o->name_bytes != 0 ? g->o->name_bytes + 1 : sizeof name);
@@ -105,6 +107,8 @@ static bool make_types(struct gen *g)
         name[k] = '\0';
         if (g->o->callbacks && g->types == 1)
             strcpy(name, callbacks[g->o->seed % 2]);
+        if (g->o->callbacks && g->types == 2)
+            strcpy(name, call);
         struct gcd_type t = { .id = 0x7f0000001000 + 8 * below(g, 1 << 20),
                               .module = below(g, 4),
                               .name = name,

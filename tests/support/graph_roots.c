@@ -15,6 +15,17 @@ static bool is_callback(const struct gcd_graph *g, uint32_t node)
     return is_callback_type(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]);
 }
 
+static bool is_call_type(const struct gcd_type *type)
+{
+    return type->name[0] == 'S' && type->name[strlen(type->name) - 1] == ']' &&
+           strstr(type->name, "+AsyncStateMachineBox`1[") != NULL;
+}
+
+static bool is_call(const struct gcd_graph *g, uint32_t node)
+{
+    return is_call_type(&gcd_graph_summary(g)->types[gcd_graph_node_type(g, node)]);
+}
+
 static bool is_wide(const struct gcd_graph *g, uint32_t node)
 {
     size_t n = 0;
@@ -61,7 +72,7 @@ static uint64_t print_of(const struct gcd_graph *g)
     for (uint32_t node = 0; node < gcd_graph_node_count(g); node++) {
         size_t n = 0;
         const uint32_t *edges = gcd_graph_node_edges(g, node, &n);
-        mix(&print, (uint64_t)n << 8 | is_callback(g, node));
+        mix(&print, (uint64_t)n << 8 | (uint64_t)is_call(g, node) << 1 | is_callback(g, node));
         for (size_t i = 0; i < n; i++)
             mix(&print, edges[i]);
     }
@@ -114,11 +125,11 @@ static bool is_snapshot(const struct gcd_graph *g, uint32_t node, const uint8_t 
     return found;
 }
 
-/* Is there a reference to NODE in at most STEPS from a timer or registration, only by way of what
- * is not seen? */
+/* Is there a reference to NODE in at most STEPS from a timer or registration, or a call that is not
+ * seen, only by way of what is not seen? */
 static bool is_near_callback(const struct gcd_graph *g, uint32_t node, unsigned steps)
 {
-    bool found = is_callback(g, node);
+    bool found = is_callback(g, node) || (is_call(g, node) && !known.seen[node]);
     for (uint32_t by = 0; by < gcd_graph_node_count(g) && !found && steps > 0 && !known.seen[node];
          by++)
         found = gcd_graph_refers(g, by, node) && (is_callback(g, by) || !known.seen[by]) &&
@@ -169,7 +180,7 @@ static bool has_callbacks(const struct gcd_graph *g)
 {
     const struct gcd_summary *s = gcd_graph_summary(g);
     for (uint32_t i = 0; i < s->type_count; i++)
-        if (is_callback_type(&s->types[i]))
+        if (is_callback_type(&s->types[i]) || is_call_type(&s->types[i]))
             return true;
     return false;
 }

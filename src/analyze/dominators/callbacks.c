@@ -10,15 +10,41 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+enum kind { KIND_NONE, KIND_CALLBACK, KIND_CALL };
+
 /* A timer or a registration; a nested type is written with "+" or with "." */
-static bool is_callback(const struct gcd_type *type)
+static bool is_callback(const char *name)
 {
     static const char timer[] = "System.Threading.TimerQueueTimer",
                       source[] = "System.Threading.CancellationTokenSource";
     size_t n = sizeof source - 1;
-    return type->objects > 0 && (strcmp(type->name, timer) == 0 ||
-                                 (gcd_text_begins(type->name, source) && type->name[n] != '\0' &&
-                                  strcmp(type->name + n + 1, "CallbackNode") == 0));
+    return strcmp(name, timer) == 0 || (gcd_text_begins(name, source) && name[n] != '\0' &&
+                                        strcmp(name + n + 1, "CallbackNode") == 0);
+}
+
+/* The state of a call of an asynchronous method: AsyncTaskMethodBuilder`1[...]+Async...Box`1[...]
+ */
+static bool is_call(const char *name)
+{
+    return gcd_text_begins(name, "System.Runtime.CompilerServices.Async") &&
+           strstr(name, "StateMachineBox") != NULL && !gcd_text_is_array(name);
+}
+
+static enum kind kind_of(const struct gcd_type *type)
+{
+    return type->objects == 0        ? KIND_NONE
+           : is_callback(type->name) ? KIND_CALLBACK
+           : is_call(type->name)     ? KIND_CALL
+                                     : KIND_NONE;
+}
+
+/* Marks objects of KIND that are not reached. */
+static void mark(const struct gcd_graph *g, const uint8_t *kinds, enum kind kind,
+                 const uint64_t *reached, uint64_t *is_one)
+{
+    for (uint32_t node = 0; node < gcd_graph_node_count(g); node++)
+        if (kinds[gcd_graph_node_type(g, node)] == kind && !bits_get(reached, node))
+            bits_set(is_one, node);
 }
 
 /* What is not reached, and near below what is marked, is marked, too.  QUEUE[nodes]. */
@@ -52,7 +78,7 @@ struct work {
     struct live_edges live; /* nothing that is marked has references */
     size_t words;
     bool any;          /* snapshots */
-    uint8_t *is_type;  /* [types] */
+    uint8_t *kinds;    /* [types] */
     uint64_t *reached; /* one bit per node, as the next ones */
     uint64_t *is_snapshot;
     uint64_t *once, *twice; /* an object of a sample to which as many references are found */
@@ -177,19 +203,14 @@ static void free_callbacks(const struct gcd_alloc *a, void *item)
     gcd_mem_free(a, c, sizeof *c);
 }
 
-/* IS_TYPE[type_count]: what to mark.  Is there any? */
-static bool mark(struct callbacks *c, const struct gcd_graph *g, uint8_t *is_type)
+/* Is there any? */
+static bool find_kinds(struct work *w, const struct gcd_summary *s)
 {
-    const struct gcd_summary *s = gcd_graph_summary(g);
-    uint32_t nodes = gcd_graph_node_count(g);
     bool any = false;
     for (uint32_t i = 0; i < s->type_count; i++) {
-        is_type[i] = is_callback(&s->types[i]);
-        any = any || is_type[i] != 0;
+        w->kinds[i] = (uint8_t)kind_of(&s->types[i]);
+        any = any || w->kinds[i] != KIND_NONE;
     }
-    for (uint32_t node = 0; node < nodes && any; node++)
-        if (is_type[gcd_graph_node_type(g, node)] != 0)
-            bits_set(c->is_one, node);
     return any;
 }
 
@@ -214,10 +235,12 @@ static bool find(struct work *w, struct callbacks *c, const struct gcd_alloc *a)
 {
     const struct gcd_graph *g = w->live.g;
     uint32_t nodes = gcd_graph_node_count(g);
+    mark(g, w->kinds, KIND_CALLBACK, w->reached, c->is_one);
     if (!walk(w, c))
         return false;
     for (size_t i = 0; i < c->words; i++)
         c->is_one[i] &= ~w->is_snapshot[i];
+    mark(g, w->kinds, KIND_CALL, w->reached, c->is_one);
     mark_near(g, w->reached, w->queue, c->is_one);
     for (uint32_t node = 0; node < nodes; node++) {
         if (bits_get(w->is_snapshot, node) && are_most(w, node, w->reached))
@@ -237,7 +260,7 @@ static bool fill(struct work *w, struct callbacks *c, const struct gcd_alloc *a,
 {
     const struct gcd_graph *g = w->live.g;
     look_for_snapshots(w);
-    if (!mark(c, g, w->is_type) && !w->any)
+    if (!find_kinds(w, gcd_graph_summary(g)) && !w->any)
         return true;
     w->queue = gcd_mem_new_uncleared(a, gcd_graph_node_count(g), sizeof *w->queue);
     bool ok = w->queue != NULL && find(w, c, a);
@@ -260,16 +283,16 @@ static bool make(const struct gcd_graph *g, const struct gcd_alloc *a, void **re
         return false;
     c->words = w.words;
     c->is_one = gcd_mem_new_array(a, w.words, sizeof *c->is_one);
-    w.is_type = gcd_mem_new(a, s->type_count);
+    w.kinds = gcd_mem_new(a, s->type_count);
     w.reached = gcd_mem_new_array(a, w.words, sizeof *w.reached);
     w.is_snapshot = gcd_mem_new_array(a, w.words, sizeof *w.is_snapshot);
     w.once = gcd_mem_new_array(a, w.words, sizeof *w.once);
     w.twice = gcd_mem_new_array(a, w.words, sizeof *w.twice);
-    ok = c->is_one != NULL && w.is_type != NULL && w.reached != NULL && w.is_snapshot != NULL &&
+    ok = c->is_one != NULL && w.kinds != NULL && w.reached != NULL && w.is_snapshot != NULL &&
          w.once != NULL && w.twice != NULL && live_edges_init_all(&w.live, g, a) &&
          fill(&w, c, a, ret);
     live_edges_done(&w.live);
-    gcd_mem_free(a, w.is_type, s->type_count);
+    gcd_mem_free(a, w.kinds, s->type_count);
     gcd_mem_free(a, w.reached, w.words * sizeof *w.reached);
     gcd_mem_free(a, w.is_snapshot, w.words * sizeof *w.is_snapshot);
     gcd_mem_free(a, w.once, w.words * sizeof *w.once);

@@ -7,7 +7,8 @@
  * variables included, without a timer or registration on it.
  *
  * The same goes for the delegates, closures and other objects near below it that only such objects
- * lead to.
+ * lead to, and for the asynchronous calls that wait for it, also through others: what another call
+ * or a field holds does not belong to a call that a timer will resume.
  *
  * And for a snapshot: an array of many objects that only a local variable refers to, or a list that
  * it does, while most of these objects (64 of them speak for all) are reached without it.  A method
