@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import operators                                                        # noqa: E402
 import patches                                                          # noqa: E402
-from reach import Reach                                                 # noqa: E402
+from reach import LABELS, Reach                                                 # noqa: E402
 from workshop import (FIRST_BUILD_SECONDS, Broken, Workshop,            # noqa: E402
                       product_digest, test_digest, tracked_files)
 
@@ -32,6 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # A hanging test counts as noticed, but a slow machine must not look like a hang.
 LIMIT_SECONDS, LIMIT_FACTOR, FIRST_SECONDS = 20, 6, 900
+UNKNOWN_SECONDS = 20                      # of a test that has not been run
 QUICK_SECONDS = 5
 # A broken program may write endlessly.
 FILE_BYTES = 4 << 30
@@ -225,7 +226,8 @@ class Baseline:
         return known["how"] == "" and not is_slow
 
     def limit(self, test):
-        seconds = self.tests[test]["seconds"] if test in self.tests else self.guess.get(test, 0)
+        seconds = (self.tests[test]["seconds"] if test in self.tests else
+                   self.guess.get(test, UNKNOWN_SECONDS))
         return LIMIT_SECONDS + LIMIT_FACTOR * seconds
 
 
@@ -245,8 +247,9 @@ def unified(m, text):
     return "\n".join(lines)
 
 
-def try_one(shop, m, tests, baseline, quick):
-    """Returns the state, the test, how it failed, and the diff of a survivor."""
+def try_one(shop, m, tests, baseline, quick, unseen=()):
+    """Returns the state, the test, how it failed, and the diff of a survivor.  UNSEEN: mutants
+    whose tests are a guess."""
     text = shop.read(m.path)                  # the tree itself may have changed since
     is_c = m.path.endswith(".c")
     try:
@@ -263,15 +266,16 @@ def try_one(shop, m, tests, baseline, quick):
             shop.write(m.path, text)
             if shop.optimized(m.path) == mutated:
                 return "equivalent", "", ""
-        return ("survived" if tests else "not covered", "", "quick tests only" if quick else "",
-                unified(m, text))
+        covered = tests and m not in unseen
+        return ("survived" if covered else "not covered", "",
+                "quick tests only" if quick else "", unified(m, text))
     except Broken as e:
         return "does not build", "", str(e)
     finally:
         shop.write(m.path, text)
 
 
-def work(shop, jobs, tests_of, baseline, results, quick):
+def work(shop, jobs, tests_of, baseline, results, quick, unseen):
     while True:
         try:
             m = jobs.get_nowait()
@@ -280,7 +284,7 @@ def work(shop, jobs, tests_of, baseline, results, quick):
         result = None
         begun = time.monotonic()
         while result is None or result[0] == "killed" and not baseline.passes(shop, result[1]):
-            result = try_one(shop, m, tests_of(m), baseline, quick)
+            result = try_one(shop, m, tests_of(m), baseline, quick, unseen)
         results.add(m, *result, seconds=time.monotonic() - begun)
 
 
@@ -289,15 +293,25 @@ def wanted(args, tests):
             if not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests)]
 
 
-def reached(todo, args, names, baseline):
-    """A function that tells the tests of a mutant, the cheapest first."""
+def reached(todo, args, names, baseline, known, unseen):
+    """A function that tells the tests of a mutant, the cheapest first.  Of one that no test is seen
+    to reach, which it puts into UNSEEN, those of tests.txt: a process that is killed leaves no
+    coverage, nor does the end of a long script."""
+    plan = read_plan(os.path.join(HERE, "tests.txt"))
     mutants = [m for m in todo if isinstance(m, operators.Mutant)]
     reach = Reach(ROOT, args.scratch, names)
     if mutants:
         reach.measure({m.path for m in mutants}, say)
     baseline.guess = {t: e["seconds"] for t, e in reach.entries.items()}
-    return lambda m: wanted(args, sorted(reach.reaching(m.path, m.statement, m.line),
-                                         key=reach.cost))
+
+    def tests_of(m):
+        found = sorted(reach.reaching(m.path, m.statement, m.line), key=reach.cost)
+        if not found:
+            unseen.add(m)
+            found = [t for t in expand(plan_of(plan, m.path), known) if t.split("/")[0] in LABELS]
+        return wanted(args, found)
+
+    return tests_of
 
 
 def plan_patches(todo, args, shop, baseline):
@@ -316,7 +330,8 @@ def run(todo, args, results, names):
         shop.copy()
         shop.configure()
     baseline = Baseline(os.path.join(args.scratch, "baseline.json"), names)
-    tests_by_lines = reached(todo, args, names, baseline)
+    unseen = set()
+    tests_by_lines = reached(todo, args, names, baseline, list(shops[0].tests), unseen)
     planned = plan_patches(todo, args, shops[0], baseline)
 
     def tests_of(m):
@@ -329,7 +344,7 @@ def run(todo, args, results, names):
     for m in todo:
         jobs.put(m)
     threads = [threading.Thread(target=work, daemon=True,
-                                args=(shop, jobs, tests_of, baseline, results, quick))
+                                args=(shop, jobs, tests_of, baseline, results, quick, unseen))
                for shop in shops]
     for thread in threads:
         thread.start()
