@@ -24,7 +24,7 @@ enum {
 #define REFERENCED(row) ((unsigned)(row) << 2 | 1)
 
 enum { SYSTEM_OBJECT = 1, DISPOSABLE, DELEGATE, ELSEWHERE };
-enum { BASE = 2, ITEM, NAMED, HANDLER, FOREIGN, BOX, CHAIN };
+enum { BASE = 2, ITEM, NAMED, HANDLER, FOREIGN, BOX, DAMAGED, CROOKED, CHAIN };
 
 static struct gcd_error err;
 
@@ -33,8 +33,8 @@ static void type(struct pe_image *p, const char *name, unsigned base)
     (void)pe_image_row(p, 0x02, "4ss222", 0x100001u, name, "Shop", base, 1u, 1u);
 }
 
-/* The types above, Box`1, and CHAIN_LENGTH types that extend the next one, of which the first has
- * INTERFACES interfaces. */
+/* The types above, Box`1, one whose base the file does not have, and CHAIN_LENGTH types that extend
+ * the next one, of which the first has INTERFACES interfaces. */
 static void begin(struct pe_image *p, unsigned chain_length, unsigned interfaces)
 {
     pe_image_init(p);
@@ -49,6 +49,8 @@ static void begin(struct pe_image *p, unsigned chain_length, unsigned interfaces
     type(p, "Handler", REFERENCED(DELEGATE));
     type(p, "Foreign", REFERENCED(ELSEWHERE));
     type(p, "Box`1", DEFINED(BASE));
+    type(p, "Damaged", DEFINED(4000));
+    type(p, "Crooked", DEFINED(DAMAGED));
     for (unsigned i = 0; i < chain_length; i++) {
         char name[20];
         (void)snprintf(name, sizeof name, "Chain%u", i);
@@ -221,6 +223,22 @@ static void test_long_chains_and_many_interfaces(void **state)
     }
 }
 
+/* What the file says of the other ancestors stays. */
+static void test_a_damaged_base_is_unknown(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Shop.Damaged", "Shop.Crooked" };
+    for (unsigned i = 0; i < 2; i++) {
+        struct resolve_stored s = stored(names[i], DAMAGED + i, 0, 0);
+        assert_false(s.all_ancestors);
+        assert_int_equal(s.ancestor_count, i + 1);
+        assert_true(holds(CLASS, "Shop.Damaged", &s));
+        assert_true(holds(CLASS, "Shop.Other", &s));
+        assert_false(holds(STRING, "System.String", &s));
+        done(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_the_arguments_of_a_delegate_vary),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_a_name_without_outer_types_can_be_any),
+        cmocka_unit_test(test_a_damaged_base_is_unknown),
         cmocka_unit_test(test_long_chains_and_many_interfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
