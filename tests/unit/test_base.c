@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,8 +344,8 @@ static void check_sorted(size_t n, size_t run, uint64_t keys)
     assert_true(gcd_sort_by_u64(&a, items, n, sizeof *items));
     for (size_t i = 0; i < n; i++) {
         sum -= items[i].key;
-        if (i > 0 && (items[i - 1].key > items[i].key || (items[i - 1].key == items[i].key &&
-                                                          items[i - 1].number > items[i].number)))
+        if (i > 0 && (items[i - 1].key > items[i].key ||
+                      (items[i - 1].key == items[i].key && items[i - 1].number > items[i].number)))
             fail_msg("%zu items in runs of %zu, %zu", n, run, i);
     }
     assert_true(sum == 0);
@@ -358,6 +359,36 @@ static void sorting_keeps_the_order_of_equal_items(void **state)
         for (size_t run = 0; run < 70; run++)
             for (uint64_t keys = 1; keys < 1000; keys *= 10)
                 check_sorted(counts[i], run, keys);
+}
+
+static void append(char *to, size_t cap, size_t *n, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    gcd_text_append(to, cap, n, fmt, args);
+    va_end(args);
+}
+
+/* A text that grows is cut at the end of its buffer, whichever part that is in. */
+static void texts_are_cut_at_each_size(void **state)
+{
+    (void)state;
+    static const char whole[] = "three, 14 and 15";
+    for (size_t cap = 1; cap <= sizeof whole + 2; cap++) {
+        char to[32], wanted[32];
+        size_t n = 0;
+        memset(to, '#', sizeof to);
+        append(to, cap, &n, "%s", "three");
+        append(to, cap, &n, ",");
+        append(to, cap, &n, "%c", ' ');
+        append(to, cap, &n, "%d", 14);
+        append(to, cap, &n, "%s", "");
+        append(to, cap, &n, " and %d", 15);
+        (void)snprintf(wanted, cap, "%s", whole);
+        assert_string_equal(to, wanted);
+        assert_int_equal(n, strlen(wanted));
+        assert_int_equal(to[cap], '#');
+    }
 }
 
 static void ends_of_texts(void **state)
@@ -387,6 +418,7 @@ static void brackets_of_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_cut_at_each_size),
         cmocka_unit_test(ends_of_texts),
         cmocka_unit_test(brackets_of_names),
         cmocka_unit_test(test_a_file_has_a_name_without_its_folder),
