@@ -86,6 +86,35 @@ static void tasks_in_a_large_object(void **state)
     forget(a);
 }
 
+/* Boxed values are the fault of the list that has them; that they wait in a queue is that of who
+ * takes them out. */
+static void values_in_a_list_and_in_a_queue(void **state)
+{
+    (void)state;
+    for (unsigned waits = 0; waits < 2; waits++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Readings", 24),
+                 list = child(p, all,
+                              waits ? "System.Collections.Generic.Queue`1[System.Object]"
+                                    : "System.Collections.Generic.List`1[System.Object]",
+                              32),
+                 array = child(p, list, "System.Object[]", 1024);
+        static_root(p, all, "s_readings");
+        for (uint32_t i = 0; i < 12000; i++)
+            child(p, array, "System.Int64", 24);
+        struct answer a = ask_with(p, 0.5, 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        assert_int_equal(s->kind, GCD_SUSPECT_OBJECT);
+        assert_int_equal(s->also_count, 1);
+        bool boxed = strstr(s->advice, "object of its own") != NULL,
+             taken = strstr(s->advice, "what takes elements out of it") != NULL;
+        if (boxed == (waits == 1) || taken != (waits == 1))
+            fail_msg("%s / %s", s->sentence, s->advice);
+        assert_true((strstr(s->sentence, " Also: 12,000 ") != NULL) == (waits == 1));
+        forget(a);
+    }
+}
+
 /* An object keeps something beside 1,000 methods: they are the same when they keep four fifths of
  * it. */
 static void most_of_the_bytes(void **state)
@@ -279,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_and_the_calls_that_wait_for_them),
         cmocka_unit_test(tasks_in_a_large_object),
+        cmocka_unit_test(values_in_a_list_and_in_a_queue),
         cmocka_unit_test(most_of_the_bytes),
         cmocka_unit_test(the_same_objects),
         cmocka_unit_test(timers_of_what_a_list_holds),

@@ -232,9 +232,12 @@ static bool is_one_each(const struct suspect *x, const struct suspect *f)
 }
 
 /* Does F say something about most of X?  What is wasted in objects says nothing about why there are
- * so many of them: boxed values of entries that nobody removes. */
+ * so many of them: boxed values of entries that nobody removes, equal texts in messages that nobody
+ * takes out of their queue. */
 static bool is_about_most(const struct suspect *x, const struct suspect *f)
 {
+    if (kinds[f->pub.kind].how_sure == IS_SO && suspects_is_queue(x->collection.kind))
+        return false;
     if (f->pub.kind == GCD_SUSPECT_HANDLERS)
         return suspects_is_by_events(x);
     if (f->pub.kind == GCD_SUSPECT_WEAK_TABLE && is_one_each(x, f))
