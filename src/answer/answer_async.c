@@ -233,6 +233,7 @@ static const struct answer_column jam_columns[] = {
     FIELD("place", ANSWER_TEXT),
     FIELD("others", ANSWER_COUNT),
     FIELD("others_wait_for", ANSWER_TEXT),
+    FIELD("others_method", ANSWER_TEXT),
     COLUMN("sentence", "Sentence", ANSWER_TEXT),
 };
 const struct answer_shape answer_jam_shape = ANSWER_SHAPE(jam_columns);
@@ -253,6 +254,8 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
     answer_count(a, "others", jam->others);
     if (jam->others > 0)
         answer_text(a, "others_wait_for", frames[jam->others_wait_for].name);
+    if (jam->others_method != GCD_FRAME_NONE)
+        answer_text(a, "others_method", frames[jam->others_method].name);
     char sentence[GCD_ASYNC_JAM_BYTES];
     gcd_async_jam_text(async, jam, place, sentence, sizeof sentence);
     answer_text(a, "sentence", answer_keep(a, "%s", sentence));

@@ -614,26 +614,33 @@ static void many_continuations(void **state)
 }
 
 #define SEMAPHORE "System.Threading.SemaphoreSlim"
+#define CALLEE    BOX("Shop.Web+<Fetch>d__4")
 
 /* Calls of Shop.Rpc.Call: FIRST wait for the semaphore of the first gate, SECOND for that of the
- * second one, OTHERS for a delay. */
-static struct gcd_graph *gates(uint32_t first, uint32_t second, uint32_t others, const char *holder)
+ * second one, OTHERS for a delay, the last CALLEES of these in what they call. */
+static struct gcd_graph *gates(uint32_t first, uint32_t second, uint32_t others, uint32_t callees,
+                               const char *holder)
 {
     uint32_t n = first + second + others, at = 5;
-    struct async_object *objects = calloc(at + 3 * n, sizeof *objects);
+    struct async_object *objects = calloc(at + 4 * n, sizeof *objects);
     objects[0] = (struct async_object){ "Shop.Kept", 3, { 1, 2, at } };
     objects[1] = (struct async_object){ holder, 1, { 3 } };
     objects[2] = (struct async_object){ "Shop.Gate", 1, { 4 } };
     objects[3] = (struct async_object){ SEMAPHORE, first > 0, { at + 2 } };
-    objects[4] = (struct async_object){ SEMAPHORE, second > 0, { at + 2 + 3 * first } };
-    for (uint32_t i = 0; i < n; i++, at += 3) {
+    objects[4] = (struct async_object){ SEMAPHORE, second > 0, { at + 2 + 4 * first } };
+    for (uint32_t i = 0; i < n; i++, at += 4) {
         bool ends = i + 1 == first || i + 1 == first + second, delay = i >= first + second;
-        objects[at] = (struct async_object){ "Shop.Kept", i + 1 < n ? 2 : 1, { at + 1, at + 3 } };
-        objects[at + 1] = (struct async_object){ CALL, 2, { at + 1, at + 2 } };
+        objects[at] = (struct async_object){ "Shop.Kept", i + 1 < n ? 2 : 1, { at + 1, at + 4 } };
+        uint32_t waits = i + callees < n ? at + 1 : at + 3;
+        objects[at + 1] =
+            (struct async_object){ CALL, 2, { at + 1, waits == at + 1 ? at + 2 : waits } };
         objects[at + 2] =
             delay
-                ? (struct async_object){ TASK "+DelayPromise", 1, { at + 1 } }
-                : (struct async_object){ SEMAPHORE "+TaskNode", ends ? 1 : 2, { at + 1, at + 5 } };
+                ? (struct async_object){ TASK "+DelayPromise", 1, { waits } }
+                : (struct async_object){ SEMAPHORE "+TaskNode", ends ? 1 : 2, { at + 1, at + 6 } };
+        objects[at + 3] = (struct async_object){ "Shop.Kept", 0, { 0 } };
+        if (waits == at + 3)
+            objects[at + 3] = (struct async_object){ CALLEE, 3, { at + 3, at + 2, at + 1 } };
     }
     struct gcd_graph *g = async_graph(objects, at, 0);
     free(objects);
@@ -654,28 +661,35 @@ static void which_semaphore(void **state)
     "hold one and wait for another that was taken in a different order, or an exception may "   \
     "have skipped a Release."
     static const struct {
-        uint32_t first, second, others;
+        uint32_t first, second, others, callees;
         const char *holder, *want;
     } rows[] = {
-        { 12, 0, 0, "Shop.Gate", "12" TEXT WHAT " of Shop.Gate." NOBODY },
-        { 18, 2, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." UNKNOWN },
-        { 2, 18, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." UNKNOWN },
-        { 17, 3, 0, "Shop.Gate", "20" TEXT WHAT " of 2 semaphores, Shop.Gate." UNKNOWN },
-        { 17, 3, 0, "Shop.Hall", "20" TEXT WHAT " of 2 semaphores." UNKNOWN }, /* each has one */
-        { 12, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
-        { 12, 0, 0, "Shop.Pool<System.Int32>",
+        { 12, 0, 0, 0, "Shop.Gate", "12" TEXT WHAT " of Shop.Gate." NOBODY },
+        { 18, 2, 0, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Hall." UNKNOWN },
+        { 2, 18, 0, 0, "Shop.Hall", "20" TEXT WHAT " of Shop.Gate." UNKNOWN },
+        { 17, 3, 0, 0, "Shop.Gate", "20" TEXT WHAT " of 2 semaphores, Shop.Gate." UNKNOWN },
+        { 17, 3, 0, 0, "Shop.Hall", "20" TEXT WHAT " of 2 semaphores." UNKNOWN }, /* each has one */
+        { 12, 0, 0, 0, "System.Gate", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, 0, "Shop.Pool<System.Int32>",
           "12" TEXT WHAT " of Shop.Pool<System.Int32>." NOBODY },
-        { 12, 0, 0, "Shop.Hall+<>c__DisplayClass0_0", "12" TEXT WHAT "." NOBODY },
-        { 12, 0, 0, CALL, "12" TEXT WHAT "." NOBODY },
-        { 12, 0, 1, "Shop.Gate",
+        { 12, 0, 0, 0, "Shop.Hall+<>c__DisplayClass0_0", "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 0, 0, CALL, "12" TEXT WHAT "." NOBODY },
+        { 12, 0, 1, 0, "Shop.Gate",
           "12" TEXT WHAT " of Shop.Gate. 1 other call of these methods may have to release it; it "
           "waits for Task.Delay." },
-        { 12, 0, 3, "Shop.Gate",
+        { 12, 0, 3, 0, "Shop.Gate",
           "12" TEXT WHAT " of Shop.Gate. 3 other calls of these methods may have to release it; "
+          "they wait for Task.Delay." },
+        { 12, 0, 3, 2, "Shop.Gate",
+          "12" TEXT WHAT " of Shop.Gate. 3 other calls of these methods may have to release it; "
+          "they wait for Task.Delay in Shop.Web.Fetch." },
+        { 12, 0, 4, 2, "Shop.Gate",
+          "12" TEXT WHAT " of Shop.Gate. 4 other calls of these methods may have to release it; "
           "they wait for Task.Delay." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, rows[i].holder);
+        struct gcd_graph *g =
+            gates(rows[i].first, rows[i].second, rows[i].others, rows[i].callees, rows[i].holder);
         struct gcd_async *a = find(g, NULL);
         struct gcd_origins *o;
         struct gcd_async_jam jam;
@@ -765,7 +779,7 @@ static uint32_t step_in(void *steps, uint64_t address)
     uint32_t node = gcd_graph_find(s->g, address);
     if (!s->known || node < 5)
         return GCD_STEP_UNKNOWN;
-    return node == 6 + 3 * s->later[0] || node == 6 + 3 * s->later[1] ? 3 : 1;
+    return node == 6 + 4 * s->later[0] || node == 6 + 4 * s->later[1] ? 3 : 1;
 }
 
 static void calls_in_a_later_step(void **state)
@@ -811,7 +825,7 @@ static void calls_in_a_later_step(void **state)
         { 10, 10, 0, { NULL, false, { 3, 13 } }, 0, 0, UNKNOWN },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, "Shop.Gate");
+        struct gcd_graph *g = gates(rows[i].first, rows[i].second, rows[i].others, 0, "Shop.Gate");
         struct steps steps = rows[i].steps;
         struct gcd_async *a = find(g, NULL);
         struct gcd_origins *o;

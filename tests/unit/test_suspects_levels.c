@@ -74,18 +74,19 @@ static void calls_behind_a_semaphore(void **state)
     (void)state;
     static const char call[] = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+"
                                "AsyncStateMachineBox`1[System.Int32,Shop.Renderer+<Render>d__2]";
-    for (unsigned others = 0; others < 2; others++) {
+    for (unsigned i = 0; i < 4; i++) {
+        bool others = (i & 1) != 0, many = (i & 2) != 0; /* so many tasks would be a suspect */
         struct pile *p = pile_new();
         uint32_t renderer = node(p, "Shop.Renderer", 24),
                  semaphore = child(p, renderer, "System.Threading.SemaphoreSlim", 48);
         static_root(p, renderer, "s_renderer");
-        for (unsigned i = 0; i < 20; i++)
+        for (unsigned k = 0; k < (many ? 1200 : 20); k++)
             child(p, child(p, semaphore, "System.Threading.SemaphoreSlim+TaskNode", 72), call,
                   5000);
-        if (others > 0)
+        if (others)
             static_root(p, node(p, call, 24), "s_other");
-        for (size_t i = 0; i < p->type_count; i++)
-            p->types[i].raw_name = p->types[i].name;
+        for (size_t k = 0; k < p->type_count; k++)
+            p->types[k].raw_name = p->types[k].name;
         struct gcd_summary s = { .types = p->types,
                                  .type_count = (uint32_t)p->type_count,
                                  .command_line = "",
@@ -100,10 +101,13 @@ static void calls_behind_a_semaphore(void **state)
                     &a, &err),
             GCD_OK);
         assert_int_equal(first(a)->node, semaphore);
+        assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_TASKS)->found, many);
         assert_non_null(strstr(first(a)->sentence, "all calls of Renderer.Render"));
-        assert_int_equal(first(a)->size_only, others > 0);
+        assert_null(strstr(first(a)->sentence, "not completed"));
+        assert_non_null(strstr(first(a)->evidence, "cannot tell stuck from slow"));
+        assert_int_equal(first(a)->size_only, others);
         assert_string_equal(first(a)->advice,
-                            others > 0
+                            others
                                 ? "These calls wait for its Release, which others have to call: "
                                   "gcdumpc async shows what those do."
                                 : "These calls wait for its Release, and no other call of the same "
@@ -353,8 +357,8 @@ static void what_elements_lead_to(void **state)
         const char *what, *advice;
     } rows[] = {
 #define NEVER_REMOVES "If it grows, look in Book for what adds to it and never removes."
-#define LINKS_EACH                                                                                 \
-    "Look in Policy for what links each new Policy to the one before and never lets go of the "    \
+#define LINKS_EACH                                                                              \
+    "Look in Policy for what links each new Policy to the one before and never lets go of the " \
     "old ones."
         { "Shop.Policy", 4, 200, 1, false, "4 Policy, a chain of about 200 Policy in each",
           LINKS_EACH },

@@ -156,6 +156,8 @@ struct gcd_async_jam {
     uint64_t others;
     uint32_t others_wait_for; /* the innermost frame of most of them; GCD_FRAME_NONE = of none */
     uint64_t others_there;    /* of these so many */
+    uint32_t others_method;   /* the innermost method of the program of most of these;
+                                 GCD_FRAME_NONE: one of those in which the stacks wait, or none */
     /* gcd_async_jam_place: the semaphores that anybody waits for; and the calls that refer to
      * another one of these than they wait for, themselves or what waits for them: they may hold it
      */

@@ -28,7 +28,7 @@
 /* between a semaphore and the object of the program that has it */
 #define LEVELS 7u
 /* of what put_others writes */
-#define OTHERS_BYTES 480u
+#define OTHERS_BYTES 600u
 
 /* ---- the method ---- */
 
@@ -49,7 +49,7 @@ static bool is_own(const struct gcd_async_frame *f, const struct gcd_origins *or
 struct place {
     /* the innermost frame of the program in its stack, and of all; METHOD also has the sums */
     struct gcd_async_jam jam;
-    uint64_t others; /* of an innermost frame: other calls that wait for it */
+    uint64_t others; /* of an innermost frame, and of a method: other calls that wait for it */
     bool other;      /* a method of the jam called it, or is it */
 };
 
@@ -62,7 +62,8 @@ static void find_method(const struct gcd_async_frame *frames, size_t n,
         struct gcd_async_jam *jam = &places[i].jam;
         *jam = (struct gcd_async_jam){ .method = GCD_FRAME_NONE,
                                        .waits_for = i,
-                                       .others_wait_for = GCD_FRAME_NONE };
+                                       .others_wait_for = GCD_FRAME_NONE,
+                                       .others_method = GCD_FRAME_NONE };
         if (f->parent != GCD_FRAME_NONE) {
             jam->method = places[f->parent].jam.method;
             jam->waits_for = places[f->parent].jam.waits_for;
@@ -79,6 +80,23 @@ static void find_method(const struct gcd_async_frame *frames, size_t n,
         if (sum->stacks > ret->stacks)
             *ret = *sum;
     }
+}
+
+/* Where most of the others wait: in a method that the methods of RET call, or in one of these. */
+static void find_others_method(const struct gcd_async_frame *frames, size_t n,
+                               const struct place *places, const struct gcd_idmap *names,
+                               struct gcd_async_jam *ret)
+{
+    uint32_t most = GCD_FRAME_NONE;
+    ret->others_there = places[ret->others_wait_for].others;
+    for (uint32_t i = 0; i < n; i++)
+        if (places[i].jam.method == i && places[i].jam.waits_for == ret->others_wait_for &&
+            places[i].others >
+                (most == GCD_FRAME_NONE ? ret->others_there / 2 : places[most].others))
+            most = i;
+    if (most != GCD_FRAME_NONE &&
+        gcd_idmap_get(names, (uintptr_t)frames[most].name) == GCD_IDMAP_NONE)
+        ret->others_method = most;
 }
 
 /*
@@ -103,12 +121,14 @@ static bool find_others(const struct gcd_async_frame *frames, size_t n,
             continue;
         gcd_add_saturating(&ret->others, f->stacks);
         gcd_add_saturating(&inner->others, f->stacks);
+        if (p->jam.method != GCD_FRAME_NONE && p->jam.method != p->jam.waits_for)
+            gcd_add_saturating(&places[p->jam.method].others, f->stacks);
         if (ret->others_wait_for == GCD_FRAME_NONE ||
             inner->others > places[ret->others_wait_for].others)
             ret->others_wait_for = p->jam.waits_for;
     }
     if (ret->others_wait_for != GCD_FRAME_NONE)
-        ret->others_there = places[ret->others_wait_for].others;
+        find_others_method(frames, n, places, names, ret);
     return true;
 }
 
@@ -125,7 +145,8 @@ gcd_status gcd_async_find_jam(const struct gcd_async *a, const struct gcd_origin
         return gcd_fail_nomem(err, DOING);
     *ret = (struct gcd_async_jam){ .method = GCD_FRAME_NONE,
                                    .waits_for = GCD_FRAME_NONE,
-                                   .others_wait_for = GCD_FRAME_NONE };
+                                   .others_wait_for = GCD_FRAME_NONE,
+                                   .others_method = GCD_FRAME_NONE };
     gcd_idmap_init(&names, &with);
     find_method(frames, n, origins, places, ret);
     *ret_found = ret->stacks >= GCD_ASYNC_JAM;
@@ -435,13 +456,16 @@ static void put_others(const struct gcd_async_frame *frames, const struct gcd_as
     }
     const struct gcd_async_frame *what = &frames[jam->others_wait_for];
     bool waits = what->kind >= GCD_ASYNC_DELAY && what->kind <= GCD_ASYNC_OTHER;
-    (void)snprintf(buf, cap, " %s other call%s of these methods may have to release it%s%.300s.",
+    bool elsewhere = waits && jam->others_method != GCD_FRAME_NONE;
+    (void)snprintf(buf, cap,
+                   " %s other call%s of these methods may have to release it%s%.200s%s%.200s.",
                    GCD_DIGITS(jam->others), gcd_plural(jam->others),
                    !waits ? ""
                    : jam->others_there == jam->others
                        ? gcd_by_number(jam->others, "; it waits for ", "; they wait for ")
                        : "; most of them wait for ",
-                   waits ? what->name : "");
+                   waits ? what->name : "", elsewhere ? " in " : "",
+                   elsewhere ? frames[jam->others_method].name : "");
 }
 
 void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *jam,

@@ -645,11 +645,11 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     suspects_put(s, " to those before it and never lets go of the old ones.");
 }
 
-/* A semaphore keeps the calls that wait for it. */
-static bool is_waited_for(const struct suspect_words *s, const struct gcd_suspect *p)
+bool suspects_is_gate(const struct suspects_work *w, const struct suspect *x)
 {
-    return p->held_count > 0 && suspects_is_call(s, suspects_part_type(s, p)) &&
-           strcmp(gcd_graph_summary(s->w->g)->types[p->type].name,
+    const struct suspect_words s = { .w = w };
+    return x->pub.held_count > 0 && suspects_is_call(&s, suspects_part_type(&s, &x->pub)) &&
+           strcmp(gcd_graph_summary(w->g)->types[x->pub.type].name,
                   "System.Threading.SemaphoreSlim") == 0;
 }
 
@@ -766,7 +766,7 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
                         "used last. If it is too large, lower its limit. A second dump shows "
                         "whether it still grows.");
         s->by_design = true;
-    } else if (is_waited_for(s, p)) {
+    } else if (suspects_is_gate(s->w, (const struct suspect *)p)) {
         advise_waited_for(s, p);
     } else if (p->shallow_bytes >= p->bytes / 2) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");

@@ -201,13 +201,20 @@ static gcd_status keep_text(const struct suspect_words *s, const char **ret, str
     return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "too many suspects to describe");
 }
 
-/* " Also: 3,000 calls of the asynchronous method Shop.Checkout.PayAsync wait."; all but LEAD. */
+static bool is_gate(const struct suspects_work *w, const struct suspect *x)
+{
+    return x->pub.kind == GCD_SUSPECT_OBJECT && suspects_is_gate(w, x);
+}
+
+/* " Also: 3,000 calls of the asynchronous method Shop.Checkout.PayAsync wait."; all but LEAD, and
+ * but for what waits for a semaphore, which its sentence tells. */
 static void put_also(struct suspect_words *s, const struct suspect *x, const struct suspect *lead)
 {
-    bool any = false;
+    bool any = false, gate = is_gate(s->w, x);
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &s->w->s->items[x->also[i]];
-        if (f == lead)
+        bool waits = f->pub.kind == GCD_SUSPECT_TASKS || f->pub.kind == GCD_SUSPECT_ASYNC;
+        if (f == lead || (gate && waits))
             continue;
         suspects_put(s, any ? "; " : " Also: ");
         any = true;
@@ -251,7 +258,8 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
 {
     const struct suspect *best = x;
     bool any = x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE;
-    if (x->lost_by != NULL) /* why there are so many of whatever they are */
+    /* why there are so many of whatever they are; who has to end their wait */
+    if (x->lost_by != NULL || is_gate(w, x))
         return x;
     for (size_t i = 0; i < x->pub.also_count; i++) {
         const struct suspect *f = &w->s->items[x->also[i]];
@@ -294,7 +302,7 @@ static void say(struct suspect_words *s, const struct suspect *x, const struct s
 }
 
 /* What one dump shows about X, and what it cannot show.  CERTAIN: its advice is about a fault. */
-static const char *evidence_of(const struct suspect *x, bool certain)
+static const char *evidence_of(const struct suspects_work *w, const struct suspect *x, bool certain)
 {
     static const char *const texts[] = {
         [GROWS] = "Its size, not its growth: a second dump shows that (gcdumpc diff).",
@@ -303,7 +311,7 @@ static const char *evidence_of(const struct suspect *x, bool certain)
             "One dump cannot tell stuck from slow: a second one shows whether they still wait.",
         [FOREVER] = "Their number is certain; a second dump shows whether it grows.",
     };
-    unsigned how_sure = certain ? IS_SO : kinds[x->pub.kind].how_sure;
+    unsigned how_sure = certain ? IS_SO : is_gate(w, x) ? STUCK : kinds[x->pub.kind].how_sure;
     if (how_sure == GROWS && x->settled)
         return "Its size, not its growth, and nothing in it has come since the last but one "
                "collection: a second dump shows whether it grows (gcdumpc diff).";
@@ -333,7 +341,7 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
         x->pub.kind = GCD_SUSPECT_DESIGN;
     x->pub.limited = advice.limited && x->pub.kind == GCD_SUSPECT_DESIGN;
-    x->pub.evidence = advice.by_design ? "" : evidence_of(x, advice.certain);
+    x->pub.evidence = advice.by_design ? "" : evidence_of(w, x, advice.certain);
     x->pub.advice_condition = advice.condition;
     x->pub.size_only = advice.size_only && by == x;
     GCD_TRY(keep_text(&place, &x->pub.place, err));

@@ -133,6 +133,8 @@ bool suspects_put_parts(struct suspect_words *s, const struct gcd_suspect *p);
 
 /* Does an object of TYPE represent a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
+/* X is a semaphore with the calls that wait for it. */
+bool suspects_is_gate(const struct suspects_work *w, const struct suspect *x);
 /* Is TYPE the table of a Dictionary? */
 bool suspects_is_table(const struct suspect_words *s, uint32_t type);
 /* Does TYPE hold the variables that lambdas have captured? */
