@@ -128,7 +128,7 @@ class Statue:
 
     def __init__(self, path, folder, name="statue", recording=""):
         for _ in range(TRIES):
-            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), path, folder, name, recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), path, folder, name, *filter(None, [recording])], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, text=True, env={**os.environ, "TMPDIR": folder})
             self.pid = self.process.pid
             if self.process.stdout.readline():
@@ -165,7 +165,7 @@ def serve(they_stand):
     os._exit(0)
 
 
-def run(path, folder, name, recording):
+def run(path, folder, name, recording=""):
     LIBC.prctl(PR_SET_PTRACER, -1, 0, 0, 0)
     with open("/proc/self/comm", "w", encoding="ascii") as f:
         f.write(name)

@@ -72,6 +72,13 @@ class Direct(WithStatue):
             self.assertGreater(len(core), 0, words)
         self.assertNotIn("t", self.states(self.target))
 
+    def test_which_process_it_is(self):
+        process = json.loads(self.both("info", "--json")[0])["process"]
+        with open(f"/proc/{self.target.pid}/cmdline", encoding="utf-8") as f:
+            words = f.read().split("\0")[:-1]
+        self.assertEqual(process, {"pid": self.target.pid, "name": os.path.basename(words[0]), "command_line": " ".join(words), "os": "Linux", "architecture": "x64",
+                                   "runtime_version": "10.0.0"})
+
     def test_outputs(self):
         for options in ((), ("--with-dead",), ("--values", "all", "--max-string", 20)):
             self.done("convert", CORE, "-o", "core.nettrace", *options, "-q")
