@@ -297,6 +297,82 @@ static void what_is_full_by_its_own_field_is_a_note(void **state)
     assert_false(is_limited_by(60, "System.Store"));
 }
 
+/* [gcd_suspects_options.limit] NUMBERS: two fields, the smaller number first. */
+struct two_limits {
+    const char *field[2];
+    uint64_t number[2];
+};
+
+static const char *one_of_two(void *numbers, uint64_t address, uint64_t at_least, uint64_t *ret)
+{
+    const struct two_limits *limits = numbers;
+    for (int i = 0; i < 2 && address != 0; i++)
+        if (limits->field[i] != NULL && limits->number[i] >= at_least) {
+            *ret = limits->number[i];
+            return limits->field[i];
+        }
+    return NULL;
+}
+
+/* 60 pages in a list that its owner keeps to fewer, or would, if the limit were of the list. */
+static void what_is_far_above_its_own_limit_is_a_suspect(void **state)
+{
+    (void)state;
+    enum { ONE = 1, TWO, ARRAY };
+    static const struct {
+        struct two_limits limits;
+        int collections;
+        unsigned told;
+    } cases[] = {
+        { { { "_capacity" }, { 30 } }, ONE, 30 },
+        { { { "_capacity" }, { 31 } }, ONE, 0 }, /* cut back now and then */
+        { { { "_capacity" }, { 15 } }, ONE, 0 },
+        { { { "m_limit" }, { 16 } }, ONE, 16 },
+        { { { "_maxMessages" }, { 30 } }, ONE, 0 }, /* of each */
+        { { { "_maxSize" }, { 30 } }, ONE, 0 },     /* of bytes */
+        { { { "_pageLimit" }, { 30 } }, ONE, 0 },
+        { { { "_maxMessages", "Capacity" }, { 20, 30 } }, ONE, 30 },
+        { { { "_limit", "_maxEntries" }, { 20, 30 } }, ONE, 30 },
+        { { { "_limit", "_maxEntries" }, { 20, 100 } }, ONE, 0 }, /* within one of them */
+        { { { "_capacity" }, { 30 } }, TWO, 0 },                  /* it may be of the other */
+        { { { "_capacity" }, { 30 } }, ARRAY, 0 },                /* which has a length */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pile *p = pile_new();
+        struct two_limits limits = cases[i].limits;
+        uint32_t store = node(p, "Shop.Store", 64),
+                 list = cases[i].collections == ARRAY
+                            ? store
+                            : child(p, store, GENERIC "List`1[Shop.Page]", 32),
+                 array = child(p, list, "Shop.Page[]", 24 + 8 * 64);
+        for (int k = 0; k < 60; k++)
+            child(p, array, "Shop.Page", 2000);
+        if (cases[i].collections == TWO)
+            child(p, store, GENERIC "HashSet`1[Shop.Page]", 32);
+        static_root(p, store, "s_store");
+        struct answer a;
+        struct gcd_error err = GCD_ERROR_INIT;
+        const struct gcd_suspects_options how = {
+            .share = 0.3, .min_bytes = 1, .limit = one_of_two, .numbers = &limits
+        };
+        assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        char text[160] = "";
+        if (cases[i].told > 0)
+            (void)snprintf(text, sizeof text,
+                           "Its limit is %u (%s of Store), but it holds 60. Look in Store for what "
+                           "should remove the others.",
+                           cases[i].told, limits.field[limits.field[1] != NULL]);
+        if (cases[i].told > 0 ? strcmp(s->advice, text) != 0 : strstr(s->advice, "limit") != NULL)
+            fail_msg("%zu: %s", i, s->advice);
+        assert_int_equal(s->size_only, cases[i].told == 0);
+        assert_int_equal(strcmp(s->evidence, "That is certain, whether it grows or not.") == 0,
+                         cases[i].told > 0);
+        forget(a);
+    }
+}
+
 /* 200 keys of a dictionary.  Does its advice say that none is found again? */
 struct keyed {
     const char *equality; /* gcd_type.events of the keys */
@@ -853,6 +929,7 @@ int main(void)
         cmocka_unit_test(keys_that_nobody_finds_again),
         cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
+        cmocka_unit_test(what_is_far_above_its_own_limit_is_a_suspect),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),
         cmocka_unit_test(heavy_elements_of_one_type_are_one_suspect),

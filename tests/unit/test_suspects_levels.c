@@ -1,5 +1,6 @@
 /* The right level: what many lead to belongs to none of them, what a local variable holds is judged
  * like all else, and objects count for what holds them directly. */
+#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/suspects.h>
@@ -443,7 +444,9 @@ static void a_cache_that_forgets_in_one_place(void **state)
     (void)state;
 #define NODE   "System.Collections.Generic.LinkedListNode`1[Shop.Label]"
 #define BY_KEY "System.Collections.Generic.Dictionary`2[System.Int32," NODE "]"
-    for (unsigned found = 100; found <= 200; found += 100) {
+    static const unsigned numbers[] = { 100, 187, 188, 200 };
+    for (unsigned number = 0; number < 4; number++) {
+        unsigned found = numbers[number];
         struct pile *p = pile_new();
         uint32_t cache = node(p, "Shop.Cache", 32), map = child(p, cache, BY_KEY, 80),
                  entries = child(p, map, BY_KEY "+Entry[System.Int32," NODE "][]", 24),
@@ -461,17 +464,23 @@ static void a_cache_that_forgets_in_one_place(void **state)
             last = one;
         }
         struct answer a = ask(p, 0.5);
-        bool lost = found < 200;
+        bool lost = found < 188; /* a few may come or go while the dump is taken */
         assert_int_equal(gcd_suspects_count(a.s), lost);
         assert_int_equal(gcd_suspects_note_count(a.s), !lost);
         ends((lost ? first(a) : gcd_suspects_note(a.s, 0))->sentence,
              "one Cache: 200 Label in a dictionary and a linked list. It is held by the static "
              "variable s_cache.");
-        if (lost)
-            assert_string_equal(first(a)->advice,
-                                "Its linked list has 200 nodes, but its dictionary only 100 of "
-                                "them. Look in Cache for what removes from the dictionary and not "
-                                "from the list.");
+        if (!lost) {
+            forget(a);
+            continue;
+        }
+        char advice[200];
+        (void)snprintf(advice, sizeof advice,
+                       "Its linked list has 200 nodes, but its dictionary only %u of them. Look in "
+                       "Cache for what removes from the dictionary and not from the list.",
+                       found);
+        assert_string_equal(first(a)->advice, advice);
+        assert_string_equal(first(a)->evidence, "That is certain, whether it grows or not.");
         forget(a);
     }
 }

@@ -36,6 +36,8 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_siblings
     analyze/suspects/suspects_sparse analyze/suspects/suspects_statics
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
+    analyze/generations analyze/lengths analyze/suspects/suspects_alike base/verdict
+    etl/etl_merge etl/etl_record read/gcdump_check write/tables/sqlite_disk
     analyze/estimate base/elf_notes base/error base/safe_open_linux base/short_name
     etl/etl_file
     fields/field_names fields/fields

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/keys.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
@@ -254,6 +255,8 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 #define LEAST_LIMITED 16u
 /* One part in so many may be on its way out. */
 #define NEARLY_ALL_OF 64u
+/* So many times a limit is more than what is cut back only now and then. */
+#define FAR_ABOVE 2u
 
 /* The number in FIELD of NODE, unless it is negative; false: not known. */
 static bool number_in(const struct suspects_work *w, uint32_t node, const char *field,
@@ -405,25 +408,99 @@ static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64
     return field;
 }
 
-/* COUNT elements of P that are nearly as many as a field of its owner allows.  Does it say what
- * there is to say?  Other numbers are seldom that near. */
+/* Does FIELD limit how many elements its object has, and nothing else?  "_maxMessages" may be of
+ * each element, and "_maxSize" of bytes. */
+static bool is_own_limit(const char *field)
+{
+    static const char *const names[] = { "capacity", "limit",       "maxEntries", "maxItems",
+                                         "maxCount", "maxElements", "maxKeys",    "maxCapacity" };
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && !gcd_field_is_called(field, strlen(field), names[i]))
+        i++;
+    return i < sizeof names / sizeof *names;
+}
+
+/* Has NODE only one collection, or a dictionary and a linked list of its nodes?  Then a limit is of
+ * no other. */
+static bool has_one_collection(const struct suspects_work *w, uint32_t node)
+{
+    size_t n, lists = 0, others = 0;
+    const uint32_t *edges = gcd_graph_few_edges(w->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        enum gcd_collection_kind kind =
+            gcd_collections_kind(w->collections, suspects_type_of(w, edges[i]));
+        lists += kind == GCD_COLLECTION_LINKED_LIST;
+        others += kind != GCD_COLLECTION_NONE && kind != GCD_COLLECTION_LINKED_LIST;
+    }
+    return lists <= 1 && others <= 1;
+}
+
+static bool knows_limits(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->owner_node != GCD_NODE_NONE && s->w->is_own[p->owner] && s->w->o->limit != NULL &&
+           !gcd_graph_notes(s->w->g)->addresses_made_up;
+}
+
+/* The largest limit of the owner of P, if COUNT is far above it; NULL = it is not, or not known. */
+static const char *exceeded_limit(const struct suspect_words *s, const struct gcd_suspect *p,
+                                  uint64_t count, uint64_t *ret)
+{
+    const struct suspects_work *w = s->w;
+    const char *found = NULL, *field;
+    uint64_t limit = LEAST_LIMITED - 1;
+    if (!knows_limits(s, p) || !has_one_collection(w, p->owner_node))
+        return NULL;
+    uint64_t address = gcd_graph_node_address(w->g, p->owner_node);
+    while ((field = w->o->limit(w->o->numbers, address, limit + 1, &limit)) != NULL) {
+        if (limit > count / FAR_ABOVE)
+            return NULL;
+        if (!is_own_limit(field))
+            continue;
+        found = field;
+        *ret = limit;
+    }
+    return found;
+}
+
+/* "its limit is 500 (capacity of LruCache)" */
+static void put_limit(struct suspect_words *s, const struct gcd_suspect *p, const char *field,
+                      uint64_t limit)
+{
+    suspects_put(s, "ts limit is ");
+    suspects_put_number(s, limit);
+    suspects_put(s, " (%.100s of ", field);
+    suspects_put_where(s, p->owner);
+    suspects_put(s, ")");
+}
+
+/* COUNT elements of P that are nearly as many as a field of its owner allows, or far more.  Does it
+ * say what there is to say?  Other numbers are seldom that near. */
 static bool advise_own_limit(struct suspect_words *s, const struct suspect *x, uint64_t count)
 {
     const struct gcd_suspect *p = &x->pub;
     uint64_t limit;
-    if (p->owner_node == GCD_NODE_NONE || !s->w->is_own[p->owner] || s->w->o->limit == NULL ||
-        gcd_graph_notes(s->w->g)->addresses_made_up || count < LEAST_LIMITED)
+    if (!knows_limits(s, p) || count < LEAST_LIMITED)
         return false;
     const char *field = limit_of(s->w, p->owner_node, count - count / NEARLY_ALL_OF, &limit);
-    if (field == NULL || count < limit - limit / 4 ||
-        (x->collection.kind == GCD_COLLECTION_ARRAY && gcd_limit_is_capacity(field)))
+    bool array = x->collection.kind == GCD_COLLECTION_ARRAY;
+    if (field != NULL && count >= limit - limit / 4 && !(array && gcd_limit_is_capacity(field))) {
+        suspects_put(s, "I");
+        put_limit(s, p, field, limit);
+        suspects_put(s, ": it keeps no more. If that is too much memory, lower the limit.");
+        s->by_design = s->limited = true;
+        return true;
+    }
+    field = array ? NULL : exceeded_limit(s, p, count, &limit);
+    if (field == NULL)
         return false;
-    suspects_put(s, "Its limit is ");
-    suspects_put_number(s, limit);
-    suspects_put(s, " (%.100s of ", field);
-    suspects_put_where(s, p->owner);
-    suspects_put(s, "): it keeps no more. If that is too much memory, lower the limit.");
-    s->by_design = s->limited = true;
+    suspects_put(s, "I");
+    put_limit(s, p, field, limit);
+    suspects_put(s, ", but it holds ");
+    suspects_put_number(s, count);
+    suspects_put(s, ". ");
+    put_look_for(s, p, true);
+    suspects_put(s, "what should remove the others.");
+    s->certain = true;
     return true;
 }
 
@@ -683,13 +760,21 @@ static void advise_waited_for(struct suspect_words *s, const struct gcd_suspect 
 /* What a cache of the program keeps in a linked list, and no longer finds. */
 static void advise_lost(struct suspect_words *s, const struct suspect *x)
 {
+    const char *field;
+    uint64_t limit;
     suspects_put(s, "Its linked list has ");
     suspects_put_number(s, x->pub.held[0].objects);
     suspects_put(s, " nodes, but its dictionary only ");
     suspects_put_number(s, x->found_nodes);
-    suspects_put(s, " of them. ");
+    suspects_put(s, " of them");
+    if ((field = exceeded_limit(s, &x->pub, x->pub.held[0].objects, &limit)) != NULL) {
+        suspects_put(s, ", and i");
+        put_limit(s, &x->pub, field, limit);
+    }
+    suspects_put(s, ". ");
     put_look_for(s, &x->pub, true);
     suspects_put(s, "what removes from the dictionary and not from the list.");
+    s->certain = true;
 }
 
 static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect *p)

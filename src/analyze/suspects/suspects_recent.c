@@ -1,16 +1,17 @@
 /*
  * Caches that drop what was used least lately: an object of the program with a dictionary and a
- * linked list of the same nodes.  If the dictionary finds far fewer nodes than the list has, they
- * are removed from one of the two only.
+ * linked list of the same nodes.  If the dictionary finds fewer nodes than the list has, they are
+ * removed from one of the two only.
  */
 #include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/text.h"
 
-/* The list of a cache has at most so many nodes for one in the dictionary; and so many tell. */
-#define NODES_FOR_ONE 2u
-#define FEWEST        100u
+/* While somebody adds or removes, one part in so many of the list is in it alone; and so many tell.
+ */
+#define ALONE_OF 16u
+#define FEWEST   100u
 
 static bool is_dictionary(enum gcd_collection_kind kind)
 {
@@ -28,8 +29,8 @@ static gcd_status count_found(struct suspects_work *w, struct suspect *x, uint32
     for (size_t i = 0; i < it.elements_of_count; i++)
         if (it.elements_of[i].type == x->pub.held[0].type)
             x->found_nodes = it.elements_of[i].objects;
-    if (x->pub.held[0].objects >= FEWEST && x->found_nodes > 0 &&
-        x->pub.held[0].objects / NODES_FOR_ONE >= x->found_nodes)
+    uint64_t all = x->pub.held[0].objects;
+    if (all >= FEWEST && x->found_nodes > 0 && x->found_nodes < all - all / ALONE_OF)
         x->recent = SUSPECT_RECENT_LOST;
     return GCD_OK;
 }
