@@ -42,10 +42,12 @@ static const struct answer_column growth_columns[] = {
 };
 const struct answer_shape answer_growth_shape = ANSWER_SHAPE(growth_columns);
 
-/* The type of what there are many of in S; GCD_TYPE_NONE = none. */
+/* The type of what there are many of in S; GCD_TYPE_NONE = none.  Of a collection of values these
+ * are what counts, not what else is in it, such as the locks of a ConcurrentDictionary. */
 static uint32_t type_of_many(const struct gcd_suspect *s)
 {
-    if (s->collection != NULL && s->element.type != GCD_TYPE_NONE)
+    bool counted = s->elements > 0 && s->elements_at_least == s->elements_at_most;
+    if (s->collection != NULL && (counted || s->element.type != GCD_TYPE_NONE))
         return s->element.type;
     if (s->held_count > 0 && s->held[0].objects > s->held_objects / 2 && s->held[0].objects > 1)
         return s->held[0].type;
@@ -368,18 +370,18 @@ static void find_unit(const char *what, size_t ret[2])
 }
 
 /* "2,611 -> 2,932 handlers", in the unit of what S holds, if BEFORE has the same one; false = it
- * has not, or that is NAME. */
+ * has not, or that is NAME, the elements of S, which may be unknown: NULL. */
 static bool unit_text(const struct gcd_suspect *s, const struct place *before, const char *name,
                       size_t size, char *ret)
 {
     size_t old[2], now[2];
-    if (before == NULL || s->collection != NULL)
+    if (before == NULL || (s->collection != NULL) != (name == NULL))
         return false;
     find_unit(before->what, old);
     find_unit(s->what, now);
     const char *unit = &s->what[now[0]];
     if (now[1] < 2 || old[1] != now[1] || strncmp(&before->what[old[0]], unit, now[1]) != 0 ||
-        gcd_text_begins(unit + 1, name))
+        (name != NULL && gcd_text_begins(unit + 1, name)))
         return false;
     (void)snprintf(ret, size, "%.*s -> %.*s", (int)old[0], before->what, (int)(now[0] + now[1]),
                    s->what);
@@ -393,8 +395,10 @@ static void count_text(const struct gcd_suspect *s, const struct growth *g,
 {
     char step[GCD_ASYNC_STEP_BYTES];
     ret[0] = '\0';
-    if (g->type == GCD_TYPE_NONE)
+    if (g->type == GCD_TYPE_NONE) {
+        (void)unit_text(s, g->before, NULL, size, ret);
         return;
+    }
     const char *name = said_type(newer, g->type, step);
     if (!g->within && unit_text(s, g->before, name, size, ret))
         return;

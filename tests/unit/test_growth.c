@@ -60,12 +60,12 @@ static struct gcd_session *heap_of(const struct store stores[STORES], struct gcd
     }
     struct gcd_session *s = NULL;
     *ret_graph = pile_graph(p);
-    assert_int_equal(gcd_session_new(*ret_graph,
-                                     &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
-                                                                    .min_bytes =
-                                                                        ANSWER_GROWN_BYTES },
-                                     &s, &err),
-                     GCD_OK);
+    assert_int_equal(
+        gcd_session_new(*ret_graph,
+                        &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
+                                                       .min_bytes = ANSWER_GROWN_BYTES },
+                        &s, &err),
+        GCD_OK);
     return s;
 }
 
@@ -196,21 +196,46 @@ static struct gcd_session *list_of(const char *type, unsigned count, struct gcd_
     return s;
 }
 
+#define SEEN  "System.Collections.Concurrent.ConcurrentDictionary`2"
+#define TIMES "[System.String,System.DateTime]"
+
+/* Times by name, with the locks of their table, of which there are more if there are more times. */
+static struct gcd_session *times_of(const char *type, unsigned count, struct gcd_graph **ret_graph)
+{
+    struct pile *p = pile_new();
+    struct gcd_session *s = NULL;
+    uint32_t crawler = node(p, "Shop.Crawler", 24), seen = child(p, crawler, type, 40),
+             tables = child(p, seen, SEEN "+Tables" TIMES, 40),
+             locks = child(p, tables, "System.Object[]", 24 + count),
+             buckets = child(p, tables, SEEN "+VolatileNode" TIMES "[]", 24 + 8 * count);
+    static_root(p, crawler, "s_crawler");
+    for (unsigned i = 0; i < count; i++) {
+        child(p, child(p, buckets, SEEN "+Node" TIMES, 48), "System.String", 2000);
+        if (i % 8 == 0)
+            child(p, locks, "System.Object", 24);
+    }
+    *ret_graph = pile_graph(p);
+    assert_int_equal(gcd_session_new(*ret_graph, NULL, &s, &err), GCD_OK);
+    return s;
+}
+
 /* In the unit that the row has, not in objects that the reader never sees. */
 static void growth_has_the_unit_of_its_row(void **state)
 {
     (void)state;
     static const struct {
         const char *type, *said;
+        struct gcd_session *(*make)(const char *type, unsigned count, struct gcd_graph **ret_graph);
     } rows[] = {
         { "System.Threading.ThreadLocal`1+LinkedSlot[Shop.Buffer]",
-          "Writer: 3,000 -> 5,000 values of threads, +" },
-        { "Shop.Page", "Writer: 3,001 -> 5,001 Page, +" },
+          "Writer: 3,000 -> 5,000 values of threads, +", list_of },
+        { "Shop.Page", "Writer: 3,001 -> 5,001 Page, +", list_of },
+        { SEEN TIMES, "Crawler: 3,001 -> 5,001 elements, +", times_of },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gcd_graph *graphs[2];
-        struct gcd_session *older = list_of(rows[i].type, 3001, &graphs[0]),
-                           *newer = list_of(rows[i].type, 5001, &graphs[1]);
+        struct gcd_session *older = rows[i].make(rows[i].type, 3001, &graphs[0]),
+                           *newer = rows[i].make(rows[i].type, 5001, &graphs[1]);
         const struct gcd_suspects *before, *now;
         struct answer_older *o = NULL;
         struct answer_grown grown = { .count = 0 };
