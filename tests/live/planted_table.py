@@ -157,7 +157,7 @@ first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDict
 first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
 first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<")
 first("cancellation-timeouts", "5,000", "ExportJob", r"timers are set, (5,000 of them|all) for ExportJob", "ExportJob should dispose of")
-first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions")
+first("options-monitor", "3,000", r"OptionsMonitor<PriceOptions>\._onChange", "in PriceFormat for an OnChange")
 first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<")
 first("log-scopes", "20,000", "ImportRound", "[Ss]cope")
 first("log-lines", "LogWindow", "50,0..", "LogLine", "ConcurrentQueue<")

@@ -13,6 +13,7 @@
 #define LIST     "System.Collections.Generic.List`1[Shop.Order]"
 #define PROVIDER "Microsoft.Extensions.DependencyInjection.ServiceProvider"
 #define LOOKUP   "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+#define OPTIONS  "Microsoft.Extensions.Options.OptionsMonitor`1"
 #define SCOPE    LOOKUP "ServiceProviderEngineScope"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -273,6 +274,33 @@ static void whose_handlers(void **state)
     assert_non_null(strstr(s->sentence, " Your own types in it: View (1,000 objects, 97.7 KiB)."));
     assert_string_equal(s->advice, "Look for what subscribes and never unsubscribes: View.");
     forget(a);
+}
+
+/* Options that have changed call back until somebody disposes of what OnChange returned; the event
+ * is the place if a service provider holds it. */
+static void nobody_disposes_of_a_subscription(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        struct pile *p = pile_new();
+        uint32_t provider = node(p, PROVIDER, 8),
+                 monitor = child(p, provider, OPTIONS "[Shop.Flags]", 64),
+                 event = child(p, monitor, "System.Action", 64),
+                 list = child(p, event, "System.Object[]", 24 + 8 * 1000);
+        static_root(p, provider, "s_provider");
+        edge(p, event, event);
+        for (int i = 0; i < 1000; i++)
+            child(p,
+                  child(p, child(p, list, "System.Action", 64),
+                        OPTIONS "+ChangeTrackerDisposable[Shop.Flags]", 24),
+                  "Shop.View", 100);
+        p->types[type(p, OPTIONS "[Shop.Flags]")].events = named ? "_onChange System.Action;" : "";
+        struct answer a = ask(p, 0.5);
+        assert_string_equal(first(a)->place, named ? "OptionsMonitor`1[Flags]._onChange" : "Action");
+        assert_string_equal(first(a)->advice, "Look in View for an OnChange: nobody disposes of "
+                                              "the IDisposable that it returns.");
+        forget(a);
+    }
 }
 
 /* The variable of a static event names it, also where the event is the framework's. */
@@ -1327,6 +1355,7 @@ int main(void)
         cmocka_unit_test(what_the_caller_says_is_own),
         cmocka_unit_test(a_call_is_in_no_module),
         cmocka_unit_test(whose_handlers),
+        cmocka_unit_test(nobody_disposes_of_a_subscription),
         cmocka_unit_test(which_event),
         cmocka_unit_test(a_static_event_of_the_framework),
         cmocka_unit_test(what_the_elements_are),

@@ -281,6 +281,9 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
 
 #define CANDIDATES 3u
 
+/* The target of the handler that IOptionsMonitor.OnChange adds, and returns. */
+#define OPTIONS_CHANGE "OptionsMonitor`1+ChangeTrackerDisposable"
+
 /* Fields that can hold the event: names in the text of a type. */
 struct candidates {
     const char *name[CANDIDATES];
@@ -393,6 +396,15 @@ static void put_field(struct suspect_words *s, const struct gcd_suspect *p,
         suspects_put_name(s, field_of_event(s, p));
 }
 
+bool suspects_put_event_place(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct candidates c = candidates_of(s, p);
+    if (holder_of(s, p) == NULL || !is_named(s, p, &c))
+        return false;
+    put_field(s, p, &c);
+    return true;
+}
+
 /* "The event Feed.Changed (Shop.dll), an Action,", or the known parts of that. */
 static void put_event(struct suspect_words *s, const struct suspect *x)
 {
@@ -485,9 +497,13 @@ void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     if (p->held_count > 0 && !s->w->is_own[p->held[0].type] && p->own_count > 0) {
-        suspects_put(s, "Look for what subscribes and never unsubscribes: ");
+        bool options = strstr(gcd_graph_summary(s->w->g)->types[p->held[0].type].name,
+                              OPTIONS_CHANGE) != NULL;
+        suspects_put(s, options ? "Look in " : "Look for what subscribes and never unsubscribes: ");
         suspects_put_where(s, p->own[0].type);
-        suspects_put(s, ".");
+        suspects_put(s, options ? " for an OnChange: nobody disposes of the IDisposable that it "
+                                  "returns."
+                                : ".");
         return;
     }
     const struct candidates c = candidates_of(s, p);

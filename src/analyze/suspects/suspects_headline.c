@@ -48,6 +48,8 @@ void suspects_put_place(struct suspect_words *s, const struct suspect *x)
     bool object = p->kind == GCD_SUSPECT_OBJECT || p->kind == GCD_SUSPECT_HANDLERS;
     if (object && p->owner_node != GCD_NODE_NONE) {
         suspects_put_owner_place(s, p);
+    } else if (p->kind == GCD_SUSPECT_HANDLERS && x->contained && suspects_put_event_place(s, p)) {
+        return;
     } else if (object && x->contained && suspects_is_in_memory_database(s, x)) {
         suspects_put(s, "in-memory database");
     } else if (object && x->contained) {

@@ -180,6 +180,8 @@ uint64_t suspects_put_elements(struct suspect_words *s, const struct suspect *x)
 /* The name of an assembly without its folder. */
 void suspects_put_assembly(struct suspect_words *s, const struct gcd_module *m);
 
+/* "OptionsMonitor<Flags>._onChange", the event of P; false, and nothing, if it is not known. */
+bool suspects_put_event_place(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);
