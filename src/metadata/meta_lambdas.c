@@ -2,6 +2,7 @@
  * Names of methods; the methods that lambdas were written in, from the names that C# gives to
  * lambdas.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -51,11 +52,14 @@ gcd_status gcd_metadata_method_name(struct gcd_metadata *m, uint32_t token, uint
 }
 
 /* The length of the method in NAME, "<Add>b__0", whose name may have brackets itself; 0 = NAME is
- * no lambda. */
+ * no lambda, and no local function, "<Add>g__Next|0". */
 static size_t method_length(const char *name)
 {
     size_t n = strlen(name), i = gcd_text_closing(name, n);
-    return i > 1 && i < n && gcd_text_begins(name + i + 1, "b__") ? i - 1 : 0;
+    return i > 1 && i < n &&
+                   (gcd_text_begins(name + i + 1, "b__") || gcd_text_begins(name + i + 1, "g__"))
+               ? i - 1
+               : 0;
 }
 
 /* Takes the method of lambda NAME; false if the class has lambdas of another one, too. */
@@ -71,6 +75,31 @@ static bool take(struct gcd_metadata *m, const char *name)
     return true;
 }
 
+/* Takes the method of the lambdas in class ROW; false if they are of several methods. */
+static bool take_all(struct gcd_metadata *m, uint32_t row)
+{
+    uint32_t first = meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_METHODS);
+    uint32_t end = meta_methods_end(m, row);
+    bool one = end > first && end - first <= METHODS_MAX;
+    for (uint32_t i = first; one && i < end && m->w.st == GCD_OK; i++)
+        one = take(m, meta_string(&m->t, meta_cell(&m->t, META_METHOD_DEF, i, METHOD_NAME)));
+    return one;
+}
+
+/* Has class ROW the variables of another block of the method that the class of variables before it
+ * belongs to?  "<>c__DisplayClass2_1" follows "<>c__DisplayClass2_0". */
+static bool is_next_block(struct gcd_metadata *m, uint32_t row)
+{
+    char before[META_STRING_MAX + 1];
+    if (row > m->t.table[META_TYPE_DEF].rows)
+        return false;
+    (void)snprintf(before, sizeof before, "%s", meta_type_name(m, META_TYPE_DEF, row - 1));
+    const char *name = meta_type_name(m, META_TYPE_DEF, row), *end = strrchr(name, '_');
+    return end != NULL && gcd_text_begins(name, "<>c__D") &&
+           strncmp(name, before, (size_t)(end - name) + 1) == 0 &&
+           meta_outer(m, row) == meta_outer(m, row - 1);
+}
+
 gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token, const char **ret,
                                       struct gcd_error *err)
 {
@@ -80,12 +109,12 @@ gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token, co
     m->field_name[0] = '\0';
     if (token >> 24 != META_TYPE_DEF || row == 0 || row > m->t.table[META_TYPE_DEF].rows)
         meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
-    else if (strncmp(meta_type_name(m, META_TYPE_DEF, row), "<>c", 3) == 0) {
-        uint32_t first = meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_METHODS);
-        uint32_t end = meta_methods_end(m, row);
-        one = end > first && end - first <= METHODS_MAX;
-        for (uint32_t i = first; one && i < end && m->w.st == GCD_OK; i++)
-            one = take(m, meta_string(&m->t, meta_cell(&m->t, META_METHOD_DEF, i, METHOD_NAME)));
+    else if (gcd_text_begins(meta_type_name(m, META_TYPE_DEF, row), "<>c")) {
+        /* only lambdas of blocks inside may use the variables of a block, whose class then has none
+         */
+        do
+            one = take_all(m, row++);
+        while (one && m->field_name[0] == '\0' && m->w.st == GCD_OK && is_next_block(m, row));
     }
     meta_put(m, one ? m->field_name : "");
     if (m->w.st == GCD_OK)

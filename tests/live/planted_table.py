@@ -195,6 +195,7 @@ only("many-publishers", r"event Auction\.Ended of 100 Auction", "5,000 handlers"
 waiting("stuck-requests", "40 calls wait in Shop.Turnstile.PassAsync", r"SemaphoreSlim\.WaitAsync")
 only("basic-event", r"event Counter\.Closed ", "3,000 handlers", "all methods of Display", r"RemoveHandler in Display", kind="handlers",
      never=(r"\+=", r"event Counter\.ClosedEvent"))
+first("captured-variable", "_checks of one Scales", r"variable picture \(Byte\[\]\) of Scales\.Weigh", "any lambda that uses", never=COMPILER)
 first("compiled-names", r"lambda in Schedule\.Plan", r"static property Shop\.Schedule\.Main", "in Schedule for what adds", never=(r"\+=", *COMPILER))
 finding("compiled-names", r"iterators? of Schedule\.Days", never=COMPILER)
 first("log-scopes", "in ImportLoop.ExecuteAsync", "20,000 log scopes", "BeginScope without using", never=("links each",))

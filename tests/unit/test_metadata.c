@@ -441,6 +441,54 @@ static void test_equality_of_a_type(void **state)
     pe_image_done(&p);
 }
 
+/* The variables of a block that only lambdas of blocks inside it use belong to their method; the
+ * classes of another type, or of another method, do not tell. */
+static void test_methods_of_lambdas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned outer, methods; /* these begin here */
+        const char *expected;
+    } types[] = {
+        { "Belt", 0, 1, "" }, /* 2 */
+        { "Rack", 0, 1, "" },
+        { "<>c__DisplayClass2_0", 2, 1, "Add" },
+        { "<>c__DisplayClass2_1", 2, 2, "Add" },
+        { "<>c__DisplayClass2_2", 2, 4, "" },
+        { "<>c__DisplayClass2_0", 3, 5, "" },
+        { "<>c__DisplayClass3_0", 3, 6, "Run" },
+        { "<>c__DisplayClass4_0", 3, 7, "" },
+    };
+    static const char *const methods[] = {
+        ".ctor", ".ctor", "<Add>b__1", ".ctor", ".ctor", "<Run>g__Next|0", "<A>b__0", "<B>b__1",
+    };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    const char *text;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        (void)pe_image_row(&p, 0x02, "4ss222", types[i].outer == 0 ? 1u : 3u, types[i].name, "", 0u,
+                           1u, types[i].methods);
+        if (types[i].outer != 0)
+            (void)pe_image_row(&p, 0x29, "22", (unsigned)i + 2, types[i].outer);
+    }
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        (void)pe_image_row(&p, 0x06, "422sb2", 0u, 0u, 0u, methods[i], "200002", 1u);
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    for (uint32_t i = 0; i < sizeof types / sizeof *types; i++) {
+        assert_int_equal(gcd_metadata_lambda_method(m, GCD_TOKEN_TYPE + 2 + i, &text, &err),
+                         GCD_OK);
+        if (strcmp(text, types[i].expected) != 0)
+            fail_msg("%u %s: %s", i, types[i].name, text);
+    }
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
 /* ---- bad input ---- */
 
 /* Queries the image until something fails. */
@@ -782,6 +830,7 @@ int main(void)
         cmocka_unit_test(test_all_of_it),
         cmocka_unit_test(test_fields_and_constants_of_a_type),
         cmocka_unit_test(test_equality_of_a_type),
+        cmocka_unit_test(test_methods_of_lambdas),
         cmocka_unit_test(test_an_image_inside_a_file),
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_public_keys),

@@ -431,6 +431,64 @@ static void see_keys(const struct keyed *k)
     forget(a);
 }
 
+/* 200 lambdas with two variables of LARGE and SMALL bytes each, or all of them with one. */
+static void see_captured(uint64_t large, uint64_t small, bool owner, const char *said)
+{
+    struct pile *p = pile_new();
+    uint32_t belt = node(p, "Shop.Belt", 24),
+             own = child(p, belt, "Shop.Belt+<>c__DisplayClass1_0", 24),
+             list = child(p, owner ? own : belt, GENERIC "List`1[System.Action]", 32),
+             items = child(p, list, "System.Action[]", 24 + 8 * 200);
+    for (int i = 0; i < 200; i++) {
+        uint32_t variables =
+            child(p, child(p, items, "System.Action", 64), "Shop.Belt+<>c__DisplayClass2_0", 32);
+        child(p, variables, "System.Byte[]", large);
+        child(p, variables, "System.String", small);
+    }
+    static const char *const layouts[][2] = {
+        { "Shop.Belt", "o 10\n11 _own\n12 _checks" },
+        { "Shop.Belt+<>c__DisplayClass1_0", "o 11\n12 pending" },
+        { GENERIC "List`1[System.Action]", "o 12\n13 _items" },
+        { "System.Action[]", "v 13\n0 " },
+        { "System.Action", "o 14\n15 _target" },
+        { "Shop.Belt+<>c__DisplayClass2_0", "o 15\n16 image\n17 label" },
+        { "System.Byte[]", "o 16" },
+        { "System.String", "o 17" },
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        p->types[type(p, layouts[i][0])].layout = layouts[i][1];
+    static_root(p, belt, "s_belt");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a = { .g = pile_graph(p) };
+    struct gcd_fields *fields;
+    assert_int_equal(gcd_fields_new(a.g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    const struct gcd_suspects_options how = { .share = 0.3, .min_bytes = 1, .fields = fields };
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &how, &a.s, &err), GCD_OK);
+    const char *sentence = gcd_suspects_get(a.s, 0)->sentence;
+    if (said == NULL ? strstr(sentence, "variable") != strstr(sentence, "variable s_belt")
+                     : strstr(sentence, said) == NULL)
+        fail_msg("%s", sentence);
+    if (owner)
+        assert_string_equal(gcd_suspects_get(a.s, 0)->place, "Belt.pending");
+    gcd_fields_free(fields);
+    forget(a);
+}
+
+static void what_lambdas_have_captured(void **state)
+{
+    (void)state;
+    see_captured(4000, 40, false,
+                 " Most of that is in the variable image (Byte[]) of Belt, which lives as long as "
+                 "any lambda that uses a variable of the same block.");
+    see_captured(40, 4000, false, " in the variable label (String) of Belt, which");
+    see_captured(40, 40, false, NULL);
+    see_captured(
+        4000, 40, true,
+        "variable s_belt. Your own types in it: a lambda in Belt (one in each, 795.3 KiB). The "
+                 "variable lives as long as any lambda that uses one of the same block.");
+}
+
 /* The same for keys of TYPE, none of the program's own, in a dictionary or a SET. */
 static void see_content_keys(const char *name, bool set, const char *found)
 {
@@ -927,6 +985,7 @@ int main(void)
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(keys_that_nobody_finds_again),
+        cmocka_unit_test(what_lambdas_have_captured),
         cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(what_is_far_above_its_own_limit_is_a_suspect),

@@ -22,7 +22,8 @@ set(GCDUMPC_SMALL_FILES
     analyze/findings/finding_arrays analyze/findings/findings
     analyze/suspects/suspects analyze/suspects/suspects_advice analyze/suspects/suspects_below
     analyze/suspects/suspects_finalizers
-    analyze/suspects/suspects_by_events analyze/suspects/suspects_failed
+    analyze/suspects/suspects_by_events analyze/suspects/suspects_captured
+    analyze/suspects/suspects_failed
     analyze/suspects/suspects_content analyze/suspects/suspects_duplicates
     analyze/suspects/suspects_handlers analyze/suspects/suspects_headline
     analyze/suspects/suspects_keys
@@ -39,7 +40,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/generations analyze/lengths analyze/suspects/suspects_alike base/verdict
     etl/etl_merge etl/etl_record read/gcdump_check write/tables/sqlite_disk
     analyze/estimate base/elf_notes base/error base/safe_open_linux base/short_name
-    etl/etl_file
+    etl/etl_file etl/etl_merge etl/etl_record
     fields/field_names fields/fields
     heap/heap_loss heap/heap_maps heap/heap_recorded heap/heap_type
     image/core_container image/core_overlay image/direct image/image_columns image/image_enums
@@ -54,7 +55,7 @@ set(GCDUMPC_SMALL_FILES
     load/graph_from_dump
     load/borrowed_names load/dump load/dump_values load/modules load/process_memory load/recorded_apply
     load/places_from_maps load/places_from_values load/recording
-    nettrace/nt_append nettrace/nt_meta
+    nettrace/nt_append nettrace/nt_frame nettrace/nt_meta
     read/gcdump_names read/gcdump_text read/gcdump_tree read/r_dart read/r_gcdump session/owner_limit
     session/inline_keys io/spill io/spill_linux analyze/async/async_objects analyze/async/async_waits
     values/null_maps values/rows_pack values/secrets values/value_rows values/values_pack values/watched_maps

@@ -298,6 +298,7 @@ static void say(struct suspect_words *s, const struct suspect *x, const struct s
         suspects_put(s, ". ");
     }
     say_kind(s, x);
+    suspects_put_captured(s, x);
     put_also(s, x, lead);
 }
 

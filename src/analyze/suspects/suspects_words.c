@@ -560,7 +560,10 @@ static struct gcd_field owner_field(const struct suspect_words *s, const struct 
 
 static void put_member(struct suspect_words *s, uint32_t type, struct gcd_field f)
 {
-    suspects_put_who(s, type);
+    if (is_certain(f) && suspects_is_lambda(s, type)) /* a variable has no lambda */
+        suspects_put_where(s, type);
+    else
+        suspects_put_who(s, type);
     /* the fields of the box of a call are those of a task, which nobody looks for */
     if (is_certain(f) && !(suspects_is_call(s, type) && gcd_text_begins(f.name, "m_"))) {
         suspects_put(s, ".");
@@ -642,7 +645,9 @@ void suspects_put_way_place(struct suspect_words *s, const struct gcd_suspect_wa
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
     struct gcd_field f = owner_field(s, p);
-    if (suspects_is_call(s, p->owner) && is_certain(f) && !gcd_text_begins(f.name, "m_")) {
+    bool captured = suspects_is_lambda(s, p->owner) && is_certain(f);
+    if (captured ||
+        (suspects_is_call(s, p->owner) && is_certain(f) && !gcd_text_begins(f.name, "m_"))) {
         suspects_put(s, "the variable ");
         suspects_put_name(s, variable_of(f.name));
         suspects_put(s, " of ");
@@ -656,7 +661,10 @@ void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
         if (made_of(s, p->owner) == NULL) /* else "a function in" follows */
             suspects_put(s, "one ");
     }
-    suspects_put_who(s, p->owner);
+    if (captured)
+        suspects_put_where(s, p->owner);
+    else
+        suspects_put_who(s, p->owner);
     suspects_put_module(s, p);
 }
 

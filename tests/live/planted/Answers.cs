@@ -327,6 +327,23 @@ public sealed class Schedule
     }
 }
 
+/// <summary>Small checks are kept; a large picture that another lambda used is in the same object as their limit.</summary>
+public sealed class Scales
+{
+    static readonly Scales s_one = new();
+    readonly List<Func<int, bool>> _checks = new();
+
+    public static void Add(int limit) => s_one.Weigh(limit);
+
+    void Weigh(int limit)
+    {
+        var picture = new byte[3000];
+        Func<int> darkness = () => picture.Sum(b => b);
+        _checks.Add(weight => weight <= limit);
+        darkness();
+    }
+}
+
 /// <summary>Forty requests wait for a door that nobody opens.</summary>
 public sealed class Turnstile
 {
@@ -367,6 +384,7 @@ static class Answers
         ("many-publishers", () => Stores.Fill(100, Auction.Open)),
         ("stuck-requests", () => Web.Serve(s => s.AddSingleton<Turnstile>(), Turn, (http, address) => Enter(http, address + "/enter"))),
         ("basic-event", () => Stores.Fill(3_000, Counter.Add)),
+        ("captured-variable", () => Stores.Fill(2_000, Scales.Add)),
         ("compiled-names", () => Stores.Fill(2_000, Schedule.Add)),
     };
 
