@@ -72,6 +72,11 @@ static void find_source(const char *p, size_t n, const char **ret, size_t *ret_n
         *ret_n = end != NULL && end > p + k ? (size_t)(end - p) - k : n - k;
         return;
     }
+    if (begins(p, n, "<>u__")) { /* what an asynchronous method awaits */
+        *ret = "await";
+        *ret_n = 5;
+        return;
+    }
     size_t at = behind_dollar(p, n);
     *ret = p + at;
     *ret_n = n - at;

@@ -134,14 +134,16 @@ static size_t find(struct piece x, char c)
 }
 
 /* NAME of a method: "Plant"; "<Plant>b__0" a lambda in it, "<Plant>g__Local|0_1" a function in it,
- * "<Main>$" top-level statements. */
+ * "<Main>$" top-level statements, and "<<Main>$>b__0" a lambda in these. */
 static void put_method(struct text *t, struct piece name)
 {
-    struct piece inner, rest;
+    struct piece inner, rest, within;
     if (!split(name, &inner, &rest)) {
         /* without the interface that it implements */
         put(t, from(name, last_segment(name)));
         return;
+    }
+    while (split(inner, &inner, &within)) {
     }
     put(t, from(inner, last_segment(inner)));
     if (begins(rest, "g__")) {

@@ -286,6 +286,8 @@ static void test_source_names(void **state)
         { "<>8__1", "<>8__1" },
         { "<>8__.open", "<>8__.open" },
         { "<>8__1x.open", "<>8__1x.open" },
+        { "StateMachine.<>u__1.m_task", "StateMachine.await.m_task" },
+        { "<>u__12", "await" },
         { "<>t__builder.m_task", "<>t__builder.m_task" },
         { "<>", "<>" },
         { "<", "<" },
