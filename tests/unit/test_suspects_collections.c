@@ -475,6 +475,34 @@ static void see_captured(uint64_t large, uint64_t small, bool owner, const char 
     forget(a);
 }
 
+/* What an agent of F# has not received, and what its Scan has passed over. */
+static void messages_wait_for_an_agent(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { GENERIC "Queue`1[Shop.Message]", "look in Tug for the MailboxProcessor in it: these "
+                                           "messages wait for its agent, which has "
+                                           "ended, is too slow, or waits itself." },
+        { GENERIC "List`1[Shop.Message]",
+          "look in Tug for the MailboxProcessor in it: its Scan keeps these messages until one of "
+          "them matches." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t tug = node(p, "Shop.Tug", 24),
+                 mailbox = child(p, tug, "Microsoft.FSharp.Control.Mailbox`1[Shop.Message]", 72),
+                 all = child(p, mailbox, rows[i][0], 32),
+                 items = child(p, all, "Shop.Message[]", 24 + 8 * 200);
+        static_root(p, tug, "s_tug");
+        for (int k = 0; k < 200; k++)
+            child(p, items, "Shop.Message", 100);
+        struct answer a = ask(p, 0.5);
+        if (strstr(gcd_suspects_get(a.s, 0)->advice, rows[i][1]) == NULL)
+            fail_msg("%s", gcd_suspects_get(a.s, 0)->advice);
+        forget(a);
+    }
+}
+
 static void what_lambdas_have_captured(void **state)
 {
     (void)state;
@@ -486,7 +514,7 @@ static void what_lambdas_have_captured(void **state)
     see_captured(
         4000, 40, true,
         "variable s_belt. Your own types in it: a lambda in Belt (one in each, 795.3 KiB). The "
-                 "variable lives as long as any lambda that uses one of the same block.");
+        "variable lives as long as any lambda that uses one of the same block.");
 }
 
 /* The same for keys of TYPE, none of the program's own, in a dictionary or a SET. */
@@ -985,6 +1013,7 @@ int main(void)
         cmocka_unit_test(a_channel_is_one_suspect),
         cmocka_unit_test(a_cache_with_a_limit_is_a_note),
         cmocka_unit_test(keys_that_nobody_finds_again),
+        cmocka_unit_test(messages_wait_for_an_agent),
         cmocka_unit_test(what_lambdas_have_captured),
         cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),

@@ -579,6 +579,15 @@ static void advise_lost_keys(struct suspect_words *s, const struct suspect *x)
     s->certain = true;
 }
 
+/* Are there the messages of an agent of F#? */
+static bool is_mailbox(const struct suspects_work *w, uint32_t collection)
+{
+    uint32_t up = suspects_parent(w, collection);
+    return up < GCD_NODE_ROOT &&
+           gcd_text_begins(gcd_graph_summary(w->g)->types[suspects_type_of(w, up)].name,
+                           "Microsoft.FSharp.Control.Mailbox`1");
+}
+
 static void advise_collection(struct suspect_words *s, const struct suspect *x)
 {
     struct suspects_below below;
@@ -650,6 +659,15 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
     if (is_weak(s, x->pub.element.type)) {
         suspects_put(s, "what removes each WeakReference whose target is gone: it is missing, or "
                         "comes too seldom. Their targets are free, they are not.");
+        return;
+    }
+    if (is_mailbox(s->w, x->collection.node)) {
+        suspects_put(s, "the MailboxProcessor in ");
+        put_it(s, &x->pub);
+        suspects_put(s, kind == GCD_COLLECTION_LIST
+                            ? ": its Scan keeps these messages until one of them matches."
+                            : ": these messages wait for its agent, which has ended, is too slow, "
+                              "or waits itself.");
         return;
     }
     const struct growth grows = growth_of(kind);
