@@ -244,8 +244,10 @@ enum gcd_made_of gcd_made_of(const char *name)
         return GCD_MADE_OF_NOTHING;
     if (begins(own, "<>c") || begins(own, "_Closure$__"))
         return GCD_MADE_OF_LAMBDA;
-    if (begins(own, "VB$StateMachine_") || (split(own, &method, &rest) && begins(rest, "d__")))
-        return GCD_MADE_OF_STATE;
+    if (begins(own, "VB$StateMachine_") ||
+        (split(own, &method, &rest) &&
+         (begins(rest, "d__") || (begins(rest, "d") && (rest.n == 1 || rest.p[1] == '<')))))
+        return GCD_MADE_OF_STATE; /* without a number: of a lambda or a local function */
     return find_line(own) < own.n ? GCD_MADE_OF_FUNCTION : GCD_MADE_OF_NOTHING;
 }
 

@@ -61,6 +61,15 @@ bool gcd_static_is_labelled(const struct gcd_root *r)
            memcmp(r->label, r->name + 1, n) != 0;
 }
 
+const char *gcd_root_method(const struct gcd_root *r)
+{
+    static const char in[] = " in "; /* the last one: names of threads may have it, too */
+    const char *at = r->kind == GCD_ROOT_STACK ? strstr(r->label, in) : NULL;
+    for (const char *next = at; next != NULL; next = strstr(at, in))
+        at = next + sizeof in - 1;
+    return at;
+}
+
 bool gcd_root_is_named_thread(const struct gcd_root *r)
 {
     return gcd_root_group(r) == GCD_GROUP_LOCALS && r->name[0] != '\0';

@@ -7,7 +7,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills analyze/root_sets
-    analyze/async/async_jam analyze/async/async analyze/async/async_kinds analyze/async/async_order
+    analyze/async/async_blocked analyze/async/async_jam analyze/async/async analyze/async/async_kinds analyze/async/async_order
     analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers analyze/async/async_bytes
     analyze/collections/collection_count analyze/collections/collection_keys

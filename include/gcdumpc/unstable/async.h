@@ -168,6 +168,9 @@ struct gcd_async_jam {
     uint64_t later, again;
     bool later_differ; /* LATER wait for several semaphores */
     bool steps_known;  /* else these are 0 */
+    /* the threads that block in PLACE, all of the thread pool; 0 = not known */
+    uint64_t blocked;
+    bool pool;
 };
 /* False: fewer than GCD_ASYNC_JAM stacks wait in each.  ALLOC may be NULL.  GCD_E_NOMEM. */
 #define GCD_ASYNC_JAM 10u
@@ -194,7 +197,8 @@ struct gcd_async_jam_of {
  * The field or static variable of the program with the SemaphoreSlim that nearly all calls of JAM
  * wait for, or with the collection in which all are, in RET[CAP]: "Shop.Renderer._gate",
  * "Shop.LockRegistry._locks", cut if it does not fit; "": not one, or it is not known.  .NET 8 to
- * 11: those who wait are in a list that begins and ends in the semaphore.  Two passes over the
+ * 11: those who wait are in a list that begins and ends in the semaphore.  If threads block, the
+ * method of the program in which most of them do; memory images tell it.  Two passes over the
  * objects, and one over those of the program and collections for each level of the collection, at
  * most 7; 3 bits per node.  GCD_E_NOMEM, GCD_E_CANCELED.
  */

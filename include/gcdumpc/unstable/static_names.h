@@ -39,6 +39,9 @@ bool gcd_root_is_thread_static(const struct gcd_graph *g, const struct gcd_root 
 /* Is R on the stack of a thread with a name? */
 bool gcd_root_is_named_thread(const struct gcd_root *r);
 
+/* The method in whose frame R is, at the end of its label; NULL = not on a stack, or not known. */
+const char *gcd_root_method(const struct gcd_root *r);
+
 /* Does the label say more than the field?  If so, it needs no type in front of it. */
 bool gcd_static_is_labelled(const struct gcd_root *r);
 

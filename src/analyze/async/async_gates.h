@@ -30,4 +30,9 @@ struct gates {
 gcd_status async_find_order(const struct gates *w, struct gcd_async_jam *jam,
                             struct gcd_error *err);
 
+/* async_blocked.c: the method of the program in which most threads block for tasks, in RET[CAP];
+ * nothing if the dump does not tell. */
+void async_find_blocked(const struct gcd_async_jam_of *of, struct gcd_async_jam *jam, char *ret,
+                        size_t cap);
+
 #endif

@@ -388,7 +388,12 @@ gcd_status gcd_async_jam_place(const struct gcd_async *a, struct gcd_async_jam *
     struct gates w = { .g = of->graph, .of = of, .cancel = of->context.cancel };
     const struct gcd_alloc alloc = gcd_alloc_or_default(of->context.alloc);
     ret[0] = '\0';
-    if (gcd_async_frames(a, &n)[jam->waits_for].kind != GCD_ASYNC_SEMAPHORE || !find_types(&w))
+    if (gcd_async_frames(a, &n)[jam->waits_for].kind != GCD_ASYNC_SEMAPHORE) {
+        if (jam->threads > 0)
+            async_find_blocked(of, jam, ret, cap);
+        return GCD_OK;
+    }
+    if (!find_types(&w))
         return GCD_OK;
     w.type_of = gcd_graph_types(of->graph);
     uint32_t nodes = gcd_graph_node_count(of->graph),
@@ -479,6 +484,12 @@ void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *j
                        place[0] != '\0' ? "," : "");
     if (what->kind == GCD_ASYNC_SEMAPHORE)
         put_others(frames, jam, others, sizeof others);
+    else if (jam->blocked > 0)
+        (void)snprintf(others, sizeof others,
+                       " %s thread%s%s block%s in %.300s, in Wait or Result: await instead.",
+                       GCD_DIGITS(jam->blocked), gcd_plural(jam->blocked),
+                       jam->pool ? " of the thread pool" : "", gcd_by_number(jam->blocked, "s", ""),
+                       place);
     else if (jam->threads > 0)
         (void)snprintf(others, sizeof others,
                        " For %s of them a thread blocks in Wait or Result: await instead.",
@@ -494,10 +505,10 @@ void gcd_async_jam_text(const struct gcd_async *a, const struct gcd_async_jam *j
     }
     (void)snprintf(ret, cap, "%s calls wait in %.500s for %.300s%s%s%.460s%s.%s",
                    GCD_DIGITS(jam->stacks), frames[jam->method].name, what->name, several,
-                   place[0] == '\0'     ? ""
-                   : several[0] != '\0' ? " "
-                                        : " of ",
-                   place,
+                   place[0] == '\0' || jam->blocked > 0 ? ""
+                   : several[0] != '\0'                 ? " "
+                                                        : " of ",
+                   jam->blocked > 0 ? "" : place,
                    jam->old_stacks == jam->stacks ? ", all since before the last collection" : "",
                    others);
 }

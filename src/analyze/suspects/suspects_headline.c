@@ -31,13 +31,11 @@ void suspects_put_root_place(struct suspect_words *s, size_t root)
 /* "List<Quote> in a local of Program.Main": several locals of one method are several suspects. */
 static void suspects_put_in_local(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    const char *label = gcd_graph_summary(s->w->g)->roots[p->root].label,
-               *method = strstr(label, ") in ");
+    const char *method = gcd_root_method(&gcd_graph_summary(s->w->g)->roots[p->root]);
     suspects_put_type(s, p->type);
     suspects_put(s, method != NULL ? " in a local of " : " in a local variable");
     if (method == NULL)
         return;
-    method += strlen(") in ");
     suspects_put_short(s, method, strlen(method), 2, method);
 }
 
