@@ -296,7 +296,8 @@ static void nobody_disposes_of_a_subscription(void **state)
                   "Shop.View", 100);
         p->types[type(p, OPTIONS "[Shop.Flags]")].events = named ? "_onChange System.Action;" : "";
         struct answer a = ask(p, 0.5);
-        assert_string_equal(first(a)->place, named ? "OptionsMonitor`1[Flags]._onChange" : "Action");
+        assert_string_equal(first(a)->place,
+                            named ? "OptionsMonitor`1[Flags]._onChange" : "Action");
         assert_string_equal(first(a)->advice, "Look in View for an OnChange: nobody disposes of "
                                               "the IDisposable that it returns.");
         forget(a);
@@ -679,6 +680,39 @@ static void values_of_threads(void **state)
                                 "If it grows, look in Parser for what each thread adds to its "
                                 "value; if the ThreadLocal tracks all values, those of threads "
                                 "that have ended stay until it is disposed of.");
+        forget(a);
+    }
+}
+
+/* So many values of threads that there are not: those that have ended have left theirs. */
+static void values_of_threads_that_have_ended(void **state)
+{
+    (void)state;
+    for (unsigned threads = 0; threads < 3; threads++) {
+        struct pile *p = pile_new();
+        uint32_t parser = node(p, "Shop.Parser", 24),
+                 at = child(p, parser, THREAD_LOCAL "[Shop.Value]", 40),
+                 head = child(p, at, ITS_SLOT, 48), last = head;
+        static_root(p, parser, "s_parser");
+        for (unsigned i = 0; i < 12; i++) {
+            uint32_t slot = child(p, last, ITS_SLOT, 48);
+            child(p, slot, "Shop.Value", 1000);
+            edge(p, slot, last);
+            last = slot;
+        }
+        for (unsigned i = 0; i < 3 * threads; i++)
+            static_root(p, node(p, "System.Threading.Thread", 72), "s_thread");
+        struct answer a = ask(p, 0.5);
+        bool ended = threads == 1;
+        assert_string_equal(first(a)->what,
+                            ended ? "12 values of threads, with only 3 threads left, 1.0 KiB each"
+                                  : "12 values of threads, 1.0 KiB each");
+        assert_int_equal(first(a)->size_only, !ended);
+        if (ended)
+            assert_string_equal(first(a)->advice,
+                                "Most of these threads have ended: a ThreadLocal that tracks all "
+                                "values keeps theirs until it is disposed of. Look in Parser for "
+                                "trackAllValues, or for threads that are made again and again.");
         forget(a);
     }
 }
@@ -1367,6 +1401,7 @@ int main(void)
         cmocka_unit_test(pools_by_their_variables),
         cmocka_unit_test(what_has_nothing_young_in_it),
         cmocka_unit_test(values_of_threads),
+        cmocka_unit_test(values_of_threads_that_have_ended),
         cmocka_unit_test(caches_of_what_was_used_last),
         cmocka_unit_test(frozen_collections),
         cmocka_unit_test(whose_bytes),

@@ -706,6 +706,18 @@ static const struct scope *scope_of(const struct suspect_words *s, uint32_t type
     return NULL;
 }
 
+/* Of N values of threads at least half are of threads that have ended: the heap has so many
+ * objects of threads; else 0. */
+static uint64_t few_threads(const struct suspect_words *s, const struct scope *scope, uint64_t n)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(s->w->g);
+    for (uint32_t i = 0; i < summary->type_count && scope->others > 0; i++)
+        if (strcmp(summary->types[i].name, "System.Threading.Thread") == 0 &&
+            summary->types[i].objects < n / 2)
+            return summary->types[i].objects;
+    return 0;
+}
+
 uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type, bool behind)
 {
     const struct scope *scope = scope_of(s, type);
@@ -713,6 +725,11 @@ uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type,
         return 0;
     suspects_put_count(s, n - scope->others, scope->one, scope->many);
     suspects_put(s, "%s", behind ? scope->behind : "");
+    uint64_t threads = few_threads(s, scope, n);
+    if (threads > 0) {
+        suspects_put(s, ", with only ");
+        suspects_put_count(s, threads, "thread left", "threads left");
+    }
     return n - scope->others;
 }
 
@@ -726,6 +743,13 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
         return;
     }
     const struct scope *scope = scope_of(s, p->type);
+    if (scope != NULL && few_threads(s, scope, p->objects) > 0) {
+        suspects_put(s, "Most of these threads have ended: a ThreadLocal that tracks all values "
+                        "keeps theirs until it is disposed of. ");
+        put_look_for(s, p, true);
+        suspects_put(s, "trackAllValues, or for threads that are made again and again.");
+        return;
+    }
     if (scope != NULL) {
         if (scope->others > 0)
             put_if_it_grows(s);
