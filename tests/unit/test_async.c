@@ -353,6 +353,10 @@ static const struct sample samples[] = {
       { OBJECT("Shop.Kept", 3, 4), OBJECT(CALL, 4, 1, 2),
         OBJECT(TASK "+CancellationPromise`1[System.Int32]", 1, 3),
         OBJECT("System.Threading.SemaphoreSlim+TaskNode", 2), LEAF(TASK "+SetOnInvokeMres") } },
+    /* the thread of Main waits for it, as it should */
+    { "1 Task.Delay < Shop.Program.Main\n",
+      { OBJECT("Shop.Kept", 1), OBJECT(BOX("Shop.Program+<Main>d__0"), 3, 1, 2),
+        OBJECT(TASK "+DelayPromise", 1), LEAF(TASK "+SetOnInvokeMres") } },
     /* A ValueTask: the source has an Action<object> and the box; as a task it has one more step,
        without information. */
     { "1 Shop.Signal < Shop.Rpc.Call\n",

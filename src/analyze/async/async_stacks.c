@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
+#include "base/text.h"
 
 #define CHECK_EVERY UINT32_C(65536)
 #define DEPTH_MAX   256u
@@ -51,6 +52,16 @@ struct merge {
 
 /* ---- frames ---- */
 
+/* Does a thread that waits for P wait for the end of the program, as that of an asynchronous Main
+ * does, and that which runs a host?  That says nothing. */
+static bool is_whole_program(const struct gcd_async_frame *p)
+{
+    return p->kind == GCD_ASYNC_METHOD &&
+           (gcd_text_ends(p->name, ".Main") ||
+            strcmp(p->name, "Microsoft.Extensions.Hosting.HostingAbstractionsHostExtensions."
+                            "RunAsync") == 0);
+}
+
 /* The frame for LABEL on top of PARENT (NONE: the innermost). */
 static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool probable,
                         uint32_t *ret, struct gcd_error *err)
@@ -63,6 +74,8 @@ static gcd_status frame(struct merge *m, uint32_t parent, uint32_t label, bool p
         bool same = p->name == l->name && p->kind == l->kind && p->probable == probable &&
                     p->depth > 0 && l->kind != GCD_ASYNC_RUNTIME_METHOD;
         *ret = parent;
+        if (l->kind == GCD_ASYNC_THREAD && is_whole_program(p))
+            return GCD_OK;
         p->repeats |= same;
         p->cut |= !same && p->depth + 1 >= DEPTH_MAX;
         if (same || p->depth + 1 >= DEPTH_MAX)
