@@ -56,6 +56,7 @@ struct waiting {
     uint64_t heap_bytes;
     struct gcd_async_values *values;          /* of memory; NULL = there is none at hand */
     struct answer *tasks, *timers, *requests; /* if VALUES are there */
+    struct answer *jam;                       /* in text, where many calls wait; NULL = not asked */
 };
 
 /* ---- text ---- */
@@ -189,6 +190,12 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
     errno = 0;
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
+    if (w->jam != NULL && w->jam->rows > 0) {
+        fputs("Waiting:", stdout);
+        if (!cli_print_paragraph(8, answer_find(w->jam, 0, "sentence")->text))
+            return cli_no_memory(w->d.subject);
+        putchar('\n');
+    }
     if (w->stack_count > 0 && !render_text(stacks, stdout) && !ferror(stdout))
         return cli_no_memory(w->d.subject);
     if (w->stack_count < w->matched)
@@ -456,6 +463,9 @@ static enum cli_exit analyse(struct waiting *w)
         w->heap_bytes = gcd_graph_summary(w->d.graph)->bytes;
         e = choose(w, origins, p);
     }
+    if (e == CLI_DONE && people && p == NULL &&
+        answer_jam(w->d.session, &context, &w->jam, &err) != GCD_OK)
+        e = cli_fail(w->d.subject, &err);
     cli_pattern_free(p);
     return e;
 }
@@ -516,6 +526,7 @@ enum cli_exit cmd_async(const struct cli_args *args)
         e = find_values(&w);
     if (e == CLI_DONE)
         e = cli_finish(args, &w.d, print_all(&w), 0);
+    answer_free(w.jam);
     answer_free(w.tasks);
     answer_free(w.timers);
     answer_free(w.requests);

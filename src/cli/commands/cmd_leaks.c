@@ -30,7 +30,6 @@
 
 /* Default number of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
-#define SENTENCE_COLUMNS  120u
 /* Below this part of the heap it is not worth a word. */
 #define WORTH_PART 100u
 
@@ -104,32 +103,6 @@ static bool print_and_free(struct answer *a)
     return ok;
 }
 
-/* Prints TEXT after INDENT columns already on the line and a space, wrapped between words. */
-static bool print_wrapped(int indent, const char *text)
-{
-    char *copy = strdup(text);
-    size_t column = (size_t)indent, window = cli_window_columns(stdout),
-           columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
-    if (copy == NULL)
-        return false;
-    for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
-        end = strchr(word, ' ');
-        if (end != NULL)
-            *end = '\0';
-        size_t w = cli_print_cut(NULL, word, SIZE_MAX);
-        bool first = column <= (size_t)indent, fits = column + 1 + w <= columns || first;
-        if (!fits)
-            printf("\n%*s", indent > 0 ? indent + 1 : 0, "");
-        else if (!first || indent > 0)
-            putchar(' ');
-        cli_print_sanitized(stdout, word);
-        column = (fits ? column : (size_t)indent) + 1 + w;
-    }
-    putchar('\n');
-    free(copy);
-    return true;
-}
-
 /* With the arguments of the command that it names, to be copied. */
 static bool print_evidence(const struct leaks *l, int indent, const char *text)
 {
@@ -137,10 +110,10 @@ static bool print_evidence(const struct leaks *l, int indent, const char *text)
     const char *found = strstr(text, command), *input = l->args->input;
     char *whole = NULL;
     if (found == NULL || input == NULL || strcmp(input, "-") == 0)
-        return print_wrapped(indent, text);
+        return cli_print_paragraph(indent, text);
     found += sizeof command - 1;
     bool ok = asprintf(&whole, "%.*s %s LATER%s", (int)(found - text), text, input, found) >= 0;
-    ok = ok && print_wrapped(indent, whole);
+    ok = ok && cli_print_paragraph(indent, whole);
     free(whole);
     return ok;
 }
@@ -149,7 +122,7 @@ static bool print_evidence(const struct leaks *l, int indent, const char *text)
 static bool print_growth(int indent, const char *text)
 {
     char *line = NULL;
-    bool ok = asprintf(&line, "%s.", text) >= 0 && print_wrapped(indent, line);
+    bool ok = asprintf(&line, "%s.", text) >= 0 && cli_print_paragraph(indent, line);
     free(line);
     return ok && printf("%*s", indent, "") >= 0;
 }
@@ -178,10 +151,10 @@ static bool print_sentence(const struct leaks *l, const struct gcd_suspect *s, i
     size_t large = holders(l);
     char *line = NULL;
     if (l->older != NULL || large == 0 || large == gcd_suspects_count(l->suspects))
-        return print_wrapped(indent, s->sentence);
+        return cli_print_paragraph(indent, s->sentence);
     bool ok =
         asprintf(&line, "%s: %s", s->size_only ? "Large holder" : "Suspect", s->sentence) >= 0 &&
-        print_wrapped(indent, line);
+        cli_print_paragraph(indent, line);
     free(line);
     return ok;
 }
@@ -203,11 +176,11 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
         if (cell == NULL || !cell->known)
             continue;
         printf("%*s", indent, "");
-        ok = print_wrapped(indent, cell->text);
+        ok = cli_print_paragraph(indent, cell->text);
     }
     if (s->advice[0] != '\0') {
         printf("%*s", indent, "");
-        ok = print_wrapped(indent, answer_find(table, i, "advice")->text) && ok;
+        ok = cli_print_paragraph(indent, answer_find(table, i, "advice")->text) && ok;
         const struct answer_cell *evidence = answer_find(table, i, "evidence");
         if (evidence->known) {
             printf("%*s", indent, "");
@@ -216,7 +189,7 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     }
     if (shown == l->largest && same_note(l, s) != NULL) { /* which is not printed again */
         printf("%*s", indent, "");
-        ok = print_wrapped(indent, same_note(l, s)->advice) && ok;
+        ok = cli_print_paragraph(indent, same_note(l, s)->advice) && ok;
     }
     if (s->path_count > 0 && ok) {
         putchar('\n');
@@ -239,10 +212,10 @@ static bool print_jam(const struct leaks *l)
     if (l->jam->rows == 0)
         return true;
     fputs("\nWaiting:", stdout);
-    bool ok = print_wrapped(8, answer_find(l->jam, 0, "sentence")->text);
+    bool ok = cli_print_paragraph(8, answer_find(l->jam, 0, "sentence")->text);
     if (l->requests_sentence != NULL) {
         printf("%*s", 8, "");
-        ok = print_wrapped(8, l->requests_sentence) && ok;
+        ok = cli_print_paragraph(8, l->requests_sentence) && ok;
     }
     printf("%*s gcdumpc async shows their stacks.\n", 8, "");
     return ok;
@@ -251,7 +224,7 @@ static bool print_jam(const struct leaks *l)
 static bool print_consumers(const struct leaks *l)
 {
     bool people = cli_is_terminal(stdout);
-    (void)print_wrapped(0, l->headline);
+    (void)cli_print_paragraph(0, l->headline);
     uint64_t least = gcd_suspects_threshold(l->suspects);
     char a[CLI_NUMBER_BYTES];
     printf("Suspects retain %s%s or more (--share, --min-bytes).\n",
@@ -284,7 +257,7 @@ static bool print_said(const struct leaks *l)
         const struct answer_cell *cell = answer_find(a, 0, keys[i]);
         if (!cell->known)
             continue;
-        ok = i == 2 ? print_evidence(l, 0, cell->text) : print_wrapped(0, cell->text);
+        ok = i == 2 ? print_evidence(l, 0, cell->text) : cli_print_paragraph(0, cell->text);
         any = true;
     }
     if (any && l->shown > 0)
@@ -305,7 +278,7 @@ static bool print_suspects(const struct leaks *l)
     if (l->shown == 0)
         return print_jam(l);
     struct answer *table = suspects(l, l->suspects);
-    bool ok = l->older != NULL || (print_wrapped(0, l->headline) && putchar('\n') != EOF);
+    bool ok = l->older != NULL || (cli_print_paragraph(0, l->headline) && putchar('\n') != EOF);
     ok = ok && render_text(table, stdout);
     if (l->shown < n)
         printf("(%s more %s%s%s)\n", GCD_DIGITS(n - l->shown),
@@ -328,7 +301,7 @@ static bool print_memory(const struct leaks *l)
     if (text == NULL)
         return false;
     fputs("\nMemory:", stdout);
-    bool ok = print_wrapped(7, text + 1);
+    bool ok = cli_print_paragraph(7, text + 1);
     free(text);
     return ok;
 }
@@ -342,7 +315,7 @@ static bool print_keys(const struct leaks *l, const struct gcd_suspect *s)
     bool ok = groups != NULL && answer_suspect_keys(&of, s, groups, &keys, NULL) == GCD_OK;
     if (ok && keys != NULL) {
         printf("%*s", 5, "");
-        ok = print_wrapped(5, keys);
+        ok = cli_print_paragraph(5, keys);
     }
     answer_free(groups);
     return ok;
@@ -362,17 +335,17 @@ static bool print_notes(const struct leaks *l)
     const struct gcd_unnamed *unnamed = gcd_suspects_unnamed(l->suspects);
     if (unnamed->most && gcd_suspects_count(l->suspects) > 0) { /* else the headline has it */
         fputs("\nNote:", stdout);
-        ok = print_wrapped(5, answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
+        ok = cli_print_paragraph(5, answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
     }
     for (size_t i = 0; i < gcd_suspects_note_count(l->suspects) && ok; i++) {
         const struct gcd_suspect *s = gcd_suspects_note(l->suspects, i);
         if ((l->older != NULL && !answer_note_has_grown(l->older, s)) || is_told(l, s))
             continue;
         fputs("\nNote:", stdout);
-        ok = print_wrapped(5, s->sentence);
+        ok = cli_print_paragraph(5, s->sentence);
         ok = ok && print_keys(l, s);
         printf("%*s", 5, "");
-        ok = print_wrapped(5, s->advice) && ok;
+        ok = cli_print_paragraph(5, s->advice) && ok;
     }
     return ok;
 }

@@ -64,6 +64,33 @@ void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
     putc('\n', to);
 }
 
+#define PARAGRAPH_COLUMNS 120u /* of wide terminals and files */
+
+bool cli_print_paragraph(int indent, const char *text)
+{
+    char *copy = strdup(text);
+    size_t column = (size_t)indent, window = cli_window_columns(stdout),
+           columns = window < PARAGRAPH_COLUMNS ? window : PARAGRAPH_COLUMNS;
+    if (copy == NULL)
+        return false;
+    for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
+        end = strchr(word, ' ');
+        if (end != NULL)
+            *end = '\0';
+        size_t w = cli_print_cut(NULL, word, SIZE_MAX);
+        bool first = column <= (size_t)indent, fits = column + 1 + w <= columns || first;
+        if (!fits)
+            printf("\n%*s", indent > 0 ? indent + 1 : 0, "");
+        else if (!first || indent > 0)
+            putchar(' ');
+        cli_print_sanitized(stdout, word);
+        column = (fits ? column : (size_t)indent) + 1 + w;
+    }
+    putchar('\n');
+    free(copy);
+    return true;
+}
+
 void cli_print_prose(FILE *to, const char *s)
 {
     bool narrow = cli_is_terminal(to) && cli_window_columns(to) < CLI_PROSE_COLUMNS;

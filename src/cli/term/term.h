@@ -19,6 +19,9 @@ void cli_bold(FILE *f, bool on);
 size_t cli_window_columns(FILE *f);
 /* Prints the line S, which begins at COLUMN; wrapped lines begin at column HANG. */
 void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang);
+/* Prints TEXT after INDENT columns already on the line and a space, wrapped between words, also in
+ * files.  False: out of memory. */
+bool cli_print_paragraph(int indent, const char *text);
 /* Prints text with lines of at most this many columns; on a narrower terminal wraps its paragraphs
  * again. */
 #define CLI_PROSE_COLUMNS 110
