@@ -214,7 +214,7 @@ only("change-tracker", "30,000", r"UnitOfChanges\.Entry", "_entries", "in UnitOf
 only("library-event", "3,000 NetworkAddressChangedEventHandler", r"NetworkChange\.\w+", r"-= in Uplink", never=("3,000 ExecutionContext", "adds to"))
 only("tenant-caches", r"Tenants\.Instance", "60 Lazy<", r"about 300 Tenants\.Report", r"Look in Tenants\.ReportCache for what adds")
 only("observer-chain", r"Prices\.Quotes", "3,000", r"Prices\.Chart", r"Prices\.Where\.Sink", never=COMPILER)
-only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dictation", never=("16 Dictation",))
+only("trie", "122,131", r"Dictation\.TrieNode", "tree", "field _root of one Dictation", r"adds (\w+\.)*TrieNode objects to this tree", never=("16 Dictation",))
 large("large-index", r"field _terms of one SearchIndex", "20,000", "If all of it is needed, nothing is wrong")
 large("large-world", r"field _sprites of one World", r"Sprite\[\]", "If all of it is needed, nothing is wrong")
 large("large-actors", r"Actor\.s_root", "4,021", "If it grows")

@@ -436,6 +436,8 @@ static void a_tree_of_lists(void **state)
     assert_int_equal(s->owner_node, words);
     assert_string_equal(s->place, "Words");
     assert_string_equal(s->what, "421 Letter objects, 34 bytes each");
+    assert_string_equal(s->advice, "If it grows, look in Words for what adds Letter objects to "
+                                   "this tree and never removes them.");
     said(a, "99.8 % of the heap (14.3 KiB) is held by one Words: a list or tree of 421 Letter "
             "objects. It is held by the static variable s_words.");
 }

@@ -185,6 +185,7 @@ struct suspects_below {
     bool listens;     /* by a method that a delegate holds */
     bool collections; /* OWNER is a collection of the framework */
     bool chains;      /* each object holds the next one of its type, and so on */
+    bool trees;       /* each element is the root of a tree of its type */
     uint32_t link;    /* an object that one of its type holds, as most are; GCD_NODE_NONE */
 };
 

@@ -733,6 +733,31 @@ uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type,
     return n - scope->others;
 }
 
+/* So many objects are above most of a list, or this part of its objects. */
+#define LIST_DEPTH 32u
+#define LIST_PART  8u
+#define LIST_STEPS 512u
+
+/* Are the objects of P a list, each below the one before?  Most of a tree is near its root. */
+static bool is_list(const struct suspects_work *w, const struct gcd_suspect *p)
+{
+    uint64_t all = gcd_graph_summary(w->g)->types[p->type].objects, seen = 0;
+    uint64_t deep = p->objects / LIST_PART < LIST_DEPTH ? p->objects / LIST_PART : LIST_DEPTH;
+    uint32_t asked = 0, below = 0;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint32_t depth = 0, steps = 0;
+        if (suspects_type_of(w, node) != p->type || seen++ % (all / CHAIN_SEEN + 1) != 0)
+            continue;
+        for (uint32_t up = suspects_parent(w, node);
+             up < GCD_NODE_ROOT && depth < deep && steps < LIST_STEPS;
+             up = suspects_parent(w, up), steps++)
+            depth += suspects_type_of(w, up) == p->type;
+        below += depth >= deep;
+        asked++;
+    }
+    return below > asked / 2;
+}
+
 /* A list or tree that consists of the objects themselves. */
 static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
 {
@@ -759,9 +784,11 @@ static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
     }
     put_if_it_grows(s);
     put_look_for(s, p, false);
-    suspects_put(s, "what links each new ");
+    bool list = is_list(s->w, p);
+    suspects_put(s, list ? "what links each new " : "what adds ");
     suspects_put_type(s, p->type);
-    suspects_put(s, " to those before it and never lets go of the old ones.");
+    suspects_put(s, list ? " to those before it and never lets go of the old ones."
+                         : " objects to this tree and never removes them.");
 }
 
 bool suspects_is_gate(const struct suspects_work *w, const struct suspect *x)

@@ -159,8 +159,10 @@ bool suspects_look_below(const struct suspects_work *w, const struct suspect *x,
     if (p->own[0].type == w->alike[ret->owner] ||
         (!is_nested(w, ret->owner) && !is_few_with_many(p))) {
         ret->chains = chain;
+        ret->trees = x->below_depth > 0 && x->below_depth < ret->each / CHAIN_PART &&
+                     p->own[0].type == w->alike[ret->owner];
         ret->grows = chain && p->own[0].objects / p->elements >= EACH_HAS_MANY;
-        return chain;
+        return chain || ret->trees;
     }
     if (is_nested(w, ret->owner)) {
         ret->collections = true;

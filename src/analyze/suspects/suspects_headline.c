@@ -145,7 +145,9 @@ void suspects_put_what(struct suspect_words *s, const struct suspect *x, const s
         }
         uint64_t n = suspects_put_elements(s, x);
         if (deeper && below.each > 1) {
-            suspects_put(s, below.chains ? ", a chain of about " : ", about ");
+            suspects_put(s, below.chains  ? ", a chain of about "
+                            : below.trees ? ", a tree of about "
+                                          : ", about ");
             suspects_put_number(s, below.each);
             suspects_put(s, " ");
             suspects_put_type(s, p->own[0].type);

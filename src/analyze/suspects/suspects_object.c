@@ -379,8 +379,9 @@ static bool put_what(struct suspect_words *s, const struct suspect *x, bool smal
                 suspects_put_type(s, below.owner);
             }
             if (below.each > 1) {
-                suspects_put(s,
-                             below.chains ? ", each with a chain of about " : ", each with about ");
+                suspects_put(s, below.chains  ? ", each with a chain of about "
+                                : below.trees ? ", each with a tree of about "
+                                              : ", each with about ");
                 suspects_put_number(s, below.each);
                 suspects_put(s, " ");
                 suspects_put_type(s, p->own[0].type);
