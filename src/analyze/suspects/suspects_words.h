@@ -104,8 +104,8 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
 /* " SUBJECT held by ROOT by way of OWNER.": a short form of the path to X; nothing without a path.
  * SUBJECT is "It is" or the like. */
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
-/* suspects_captured.c: " Most of that is in the variable image (Byte[]) of Belt.Add, ...": what keeps
- * the memory of lambdas; or nothing. */
+/* suspects_captured.c: " Most of that is in the variable image (Byte[]) of Belt.Add, ...": what
+ * keeps the memory of lambdas; or nothing. */
 void suspects_put_captured(struct suspect_words *s, const struct suspect *x);
 /* Is P the value of a static variable, as a static event is? */
 bool suspects_is_in_static(const struct suspect_words *s, const struct gcd_suspect *p);
