@@ -163,8 +163,8 @@ bool suspects_put_holders(struct suspect_words *s, const struct suspect *x,
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
 /* "3,000 log scopes", for N objects of TYPE that are inside each other until somebody disposes of
- * them, or "12 values of threads, but 3 threads", which are in a list; BEHIND: the words behind that.  Returns
- * their number; 0, and nothing, for other types. */
+ * them, or "12 values of threads, with only 3 threads left", which are in a list; BEHIND: the words
+ * behind that.  Returns their number; 0, and nothing, for other types. */
 uint64_t suspects_put_scopes(struct suspect_words *s, uint64_t n, uint32_t type, bool behind);
 /* "99.8 % empty" */
 void suspects_put_empty(struct suspect_words *s, const struct suspect *x);
