@@ -278,6 +278,7 @@ struct gcd_image_facts {
     const char *gaps;      /* what the image does not have, a line for each */
     bool with_dead;        /* also objects that no root reaches */
     bool with_places;      /* of references: see unstable/graph/graph_places.h */
+    const char *blocked;   /* threads that wait: see unstable/blocked.h */
 };
 
 /* What is recorded of the values of objects; see unstable/values.h. */

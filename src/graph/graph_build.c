@@ -95,7 +95,7 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     gcd_textpool_init(&g->text, &g->alloc, gcd_limit_or(g->limits.text_bytes, DEFAULT_TEXT));
     g->summary.process_name = g->summary.command_line = g->summary.os = g->summary.arch =
         g->summary.runtime_version = g->summary.image.made_from = g->summary.image.ended_by =
-            g->summary.image.gaps = "";
+            g->summary.image.gaps = g->summary.image.blocked = "";
     g->summary.trace.container = "";
     g->summary.trace.start_unix_ms = INT64_MIN;
     b->g = g;

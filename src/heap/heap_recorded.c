@@ -89,10 +89,11 @@ static gcd_status set_image(struct gcd_heap *h, const struct gcd_event *ev, stru
     struct gcd_image_facts to = { .made_from = "",
                                   .ended_by = "",
                                   .gaps = "",
+                                  .blocked = "",
                                   .with_dead = (from.flags & RECORDED_WITH_DEAD) != 0,
                                   .with_places = (from.flags & RECORDED_WITH_PLACES) != 0 };
-    const char **const texts[] = { &to.made_from, &to.ended_by, &to.gaps };
-    for (size_t i = 0; i < 3; i++)
+    const char **const texts[] = { &to.made_from, &to.ended_by, &to.gaps, &to.blocked };
+    for (size_t i = 0; i < 4; i++)
         if (from.text[i].units > 0)
             GCD_TRY(heap_text_utf16(h, from.text[i].p, from.text[i].units, texts[i], err));
     r->image = to;
@@ -183,5 +184,5 @@ struct gcd_image_facts heap_recorded_image(const struct gcd_heap *h)
     if (r->image.made_from != NULL && r->image_walk == h->chosen->number &&
         r->image_gc == h->chosen->gc_number)
         return r->image;
-    return (struct gcd_image_facts){ .made_from = "", .ended_by = "", .gaps = "" };
+    return (struct gcd_image_facts){ .made_from = "", .ended_by = "", .gaps = "", .blocked = "" };
 }

@@ -66,6 +66,7 @@ gcd_status heap_image_read(struct heap_image *h, struct gcd_error *err)
     GCD_TRY(clr_name_types(&h->clr, err));
     clr_find_allocators(&h->clr);
     GCD_TRY(clr_name_threads(&h->clr, err));
+    GCD_TRY(clr_find_blocked(&h->clr, err));
     clr_tell_frames(&h->clr);
     GCD_TRY(clr_find_facts(&h->clr, err));
     return clr_mark(&h->clr, err);

@@ -31,7 +31,7 @@ static gcd_status copy_summary(struct gcd_build *b, struct gcd_dump *d, struct g
     *f = *gcd_dump_summary(d); /* the seal puts the graph's own lists into it */
     const char **const texts[] = { &f->process_name,   &f->command_line,    &f->os,
                                    &f->arch,           &f->runtime_version, &f->image.made_from,
-                                   &f->image.ended_by, &f->image.gaps };
+                                   &f->image.ended_by, &f->image.gaps,       &f->image.blocked };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         GCD_TRY(copy_text(b, texts[i], err));
     return GCD_OK;

@@ -48,6 +48,7 @@ static const struct gcd_new_field image_fields[] = {
     { GCD_FIELD_UINT32, "GCNumber" }, { GCD_FIELD_UINT32, "WalkNumber" },
     { GCD_FIELD_UINT32, "Flags" },    { GCD_FIELD_TEXT, "MadeFrom" },
     { GCD_FIELD_TEXT, "EndedBy" },    { GCD_FIELD_TEXT, "Gaps" },
+    { GCD_FIELD_TEXT, "Blocked" },
 };
 
 static const struct gcd_new_field layout_fields[] = {
@@ -133,7 +134,7 @@ static const struct gcd_new_event events[] = {
     EVENT_OF(3, RECORDED_TYPE, "NestedType", type_fields),
     EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
     EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
-    EVENT(RECORDED_IMAGE, "MemoryImage", image_fields),
+    EVENT_OF(2, RECORDED_IMAGE, "MemoryImage", image_fields),
     EVENT(RECORDED_LAYOUT, "Layout", layout_fields),
     EVENT(RECORDED_VALUES, "Values", values_fields),
     EVENT(RECORDED_VALUES_PART, "ValuesPart", values_part_fields),
@@ -265,7 +266,7 @@ gcd_status recorded_read_image(const struct gcd_event *ev, struct recorded_image
     struct recorded_image r = { .gc_number = gcd_cur_u32(&c) };
     r.walk_number = gcd_cur_u32(&c);
     r.flags = gcd_cur_u32(&c);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4 && (i < 3 || gcd_cur_left(&c) > 0); i++) /* older ones have three */
         r.text[i] = read_text(&c);
     if (c.err == GCD_OK)
         *ret = r;

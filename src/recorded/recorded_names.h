@@ -112,7 +112,7 @@ gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memo
 struct recorded_image {
     uint32_t gc_number, walk_number;
     uint32_t flags;               /* RECORDED_WITH_... */
-    struct recorded_text text[3]; /* as in struct gcd_image_facts */
+    struct recorded_text text[4]; /* as in struct gcd_image_facts */
 };
 #define RECORDED_WITH_DEAD   1u
 #define RECORDED_WITH_PLACES 2u /* ReferencingFieldID in GCBulkEdge: see gcd_clr_edge_place */

@@ -4,10 +4,11 @@ set(GCDUMPC_SMALL_FILES
     analyze/merged_tree/merged_largest analyze/merged_tree/merged_roots analyze/path_folds analyze/paths_to_object
     image/space/process_reader_linux
     analyze/collections/collection_types analyze/merged_tree/merged_heaviest
-    analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip
+    analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip read/gcdump_parse
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
     analyze/key_groups analyze/owner_fills analyze/root_sets
-    analyze/async/async_blocked analyze/async/async_jam analyze/async/async analyze/async/async_kinds analyze/async/async_order
+    analyze/async/async_blocked analyze/async/async_jam analyze/async/blocked analyze/async/async analyze/async/async_kinds
+    analyze/async/async_order
     analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
     analyze/async/async_wakers analyze/async/async_bytes
     analyze/collections/collection_count analyze/collections/collection_keys
@@ -46,7 +47,7 @@ set(GCDUMPC_SMALL_FILES
     image/core_container image/core_overlay image/direct image/image_columns image/image_enums
     image/image_modules image/image_numbers image/image_parts image/number_text image/process_types
     image/recorded_numbers
-    image/clr/clr_assemblies image/clr/clr_code_files image/clr/clr_facts image/clr/clr_frames
+    image/clr/clr_assemblies image/clr/clr_blocked image/clr/clr_code_files image/clr/clr_facts image/clr/clr_frames
     image/clr/clr_instances image/clr/clr_names image/clr/clr_precompiled image/clr/clr_regions
     image/clr/clr_roots image/clr/clr_runtime image/clr/clr_stacks image/clr/clr_statics
     image/clr/clr_threads image/clr/clr_types

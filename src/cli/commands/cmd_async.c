@@ -7,6 +7,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/async_values.h>
+#include <gcdumpc/unstable/blocked.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -187,6 +188,7 @@ static enum cli_exit find_values(struct waiting *w)
 
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
 {
+    char blocked[GCD_BLOCKED_BYTES];
     errno = 0;
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
@@ -203,6 +205,12 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
                gcd_plural(w->matched - w->stack_count));
     print_idle(w);
     print_untold(w);
+    gcd_blocked_text(w->d.graph, blocked, sizeof blocked);
+    if (blocked[0] != '\0') {
+        fputs("\nThreads:", stdout);
+        if (!cli_print_paragraph(8, blocked))
+            return cli_no_memory(w->d.subject);
+    }
     print_completed(w);
     if (!print_values(w))
         return cli_no_memory(w->d.subject);
@@ -238,6 +246,10 @@ static json_t *json_head(const struct waiting *w)
     json_t *o = cli_json_head(w->d.subject);
     cli_json_count(o, "heap_bytes", w->heap_bytes);
     cli_json_told(o, "different", w->matched, &w->unnamed);
+    char blocked[GCD_BLOCKED_BYTES];
+    gcd_blocked_text(w->d.graph, blocked, sizeof blocked);
+    (void)json_object_set_new(o, "threads_wait",
+                              blocked[0] != '\0' ? cli_json_text(blocked) : json_null());
     return cli_async_head(o, w->async, &w->unnamed);
 }
 

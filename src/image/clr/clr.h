@@ -13,6 +13,7 @@
  *     clr_precompiled.c  those whose code was compiled beforehand;
  *     clr_code_files.c  that code, and programs of one file, from files, if the image leaves it out
  *     clr_threads.c   threads and their names
+ *     clr_blocked.c   which of them wait for a lock or a task
  *     clr_statics.c   static variables with class and field
  *     clr_live.c      what the roots reach
  *     clr_sum.c       how many objects that are, of each type
@@ -312,6 +313,8 @@ struct clr {
     size_t next_thread, thread_statics; /* clr_roots.c; how many of them have such a root */
     uint32_t thread_object;             /* Thread: handle of its object; 0 = not found */
     unsigned thread_searches;           /* for it, in vain */
+    uint64_t sync_table;                /* of sync blocks; 0 = not found */
+    unsigned sync_searches;             /* for it */
     struct gcd_textpool text;
     struct clr_gaps gaps;
     struct clr_lost walked; /* by clr_walk; the events find it again */
@@ -319,6 +322,7 @@ struct clr {
     uint64_t summed_objects;
     uint64_t stop_ns; /* how long a living process was stopped; 0 = a core file */
     const char *last_thrown, *ended_by, *gap_text; /* clr_facts.c */
+    const char *blocked_text;                      /* clr_blocked.c */
 };
 
 /* clr_runtime.c.  GCD_E_UNSUPPORTED with a sentence that says what the image is instead. */
@@ -534,6 +538,15 @@ void clr_tell_frames(struct clr *c);
 uint64_t clr_thread_object(struct clr *c, uint64_t thread);
 /* Names the threads, when types have their names. */
 gcd_status clr_name_threads(struct clr *c, struct gcd_error *err);
+
+/* "4711", with the name that the program gave it, and what the kernel calls it if that is more than
+ * the beginning of the name, then PREFIX and WHAT. */
+void clr_thread_label(const struct clr_thread *t, const char *prefix, const char *what, char *ret,
+                      size_t cap);
+bool clr_is_finalizer(const struct clr *c, const struct clr_thread *t);
+
+/* clr_blocked.c: fills in blocked_text, when methods have their names; before clr_tell_frames. */
+gcd_status clr_find_blocked(struct clr *c, struct gcd_error *err);
 
 /* clr_facts.c: fills in ended_by and gap_text, when types have their names. */
 gcd_status clr_find_facts(struct clr *c, struct gcd_error *err);

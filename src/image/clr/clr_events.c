@@ -646,17 +646,11 @@ static gcd_status give_names_static(struct clr_events *e, struct gcd_event *ret)
     return give(e, GCD_PROVIDER_NAMES, RECORDED_STATIC, 1, done(&w), ret);
 }
 
-/* "4711", with the name that the program gave it, what the kernel calls it if that is more than
- * the beginning of the name, and what is meant of it, after PREFIX. */
 static void put_thread_label(struct gcd_put *w, const struct clr_thread *t, const char *prefix,
                              const char *what)
 {
     char label[2048 + CLR_METHOD_BYTES];
-    bool named = t->name[0] != '\0',
-         same = strncmp(t->name, t->kernel_name, strlen(t->kernel_name)) == 0;
-    (void)snprintf(label, sizeof label, "%" PRIu32 "%s%s%s%s%s%s%s%s", t->id, named ? " \"" : "",
-                   t->name, named ? "\"" : "", same ? "" : " (", same ? "" : t->kernel_name,
-                   same ? "" : ")", prefix, what);
+    clr_thread_label(t, prefix, what, label, sizeof label);
     put_text(w, label);
 }
 
@@ -695,8 +689,9 @@ static gcd_status give_image(struct clr_events *e, struct gcd_event *ret)
     put_text(&w, c->stop_ns > 0 ? "process" : "core");
     put_text(&w, c->ended_by);
     put_text(&w, c->gap_text);
+    put_text(&w, c->blocked_text);
     (void)next_phase(e);
-    return give(e, GCD_PROVIDER_NAMES, RECORDED_IMAGE, 1, done(&w), ret);
+    return give(e, GCD_PROVIDER_NAMES, RECORDED_IMAGE, 2, done(&w), ret);
 }
 
 /* ---- values, as in a recording with values (src/values) ---- */

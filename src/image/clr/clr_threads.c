@@ -5,6 +5,7 @@
  * _DONT_USE_InternalThread leads back to it.  So the offset of such a handle is found by search, in
  * every version, and nothing but the right object is believed.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,10 +69,20 @@ uint64_t clr_thread_object(struct clr *c, uint64_t thread)
 /* ---- names ---- */
 
 /* The entry three before that of the collector: g_pFinalizerThread. */
-static bool is_finalizer(struct clr *c, uint64_t thread)
+bool clr_is_finalizer(const struct clr *c, const struct clr_thread *t)
 {
     uint64_t entry = image_u64(c->image, c->dac + 8 * (uint64_t)(c->dac_index - 3));
-    return entry != 0 && image_u64(c->image, entry) == thread;
+    return entry != 0 && image_u64(c->image, entry) == t->thread;
+}
+
+void clr_thread_label(const struct clr_thread *t, const char *prefix, const char *what, char *ret,
+                      size_t cap)
+{
+    bool named = t->name[0] != '\0',
+         same = strncmp(t->name, t->kernel_name, strlen(t->kernel_name)) == 0;
+    (void)snprintf(ret, cap, "%" PRIu32 "%s%s%s%s%s%s%s%s", t->id, named ? " \"" : "", t->name,
+                   named ? "\"" : "", same ? "" : " (", same ? "" : t->kernel_name,
+                   same ? "" : ")", prefix, what);
 }
 
 /* The only text that a System.Threading.Thread refers to is its name. */
@@ -99,7 +110,7 @@ gcd_status clr_name_threads(struct clr *c, struct gcd_error *err)
         struct clr_thread *t = &c->threads[i];
         GCD_TRY(read_name(c, t, err));
         /* a core file has no names of the kernel: this one is the same everywhere */
-        if (t->kernel_name[0] == '\0' && is_finalizer(c, t->thread))
+        if (t->kernel_name[0] == '\0' && clr_is_finalizer(c, t))
             (void)snprintf(t->kernel_name, sizeof t->kernel_name, ".NET Finalizer");
     }
     return GCD_OK;
