@@ -361,6 +361,7 @@ static void sorting_keeps_the_order_of_equal_items(void **state)
                 check_sorted(counts[i], run, keys);
 }
 
+GCD_PRINTF(4, 5)
 static void append(char *to, size_t cap, size_t *n, const char *fmt, ...)
 {
     va_list args;
