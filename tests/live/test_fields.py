@@ -46,7 +46,8 @@ def parts(path):
 def source_name(path):
     """As C# writes what its compiler calls PATH."""
     forms = (r"<(.+)>k__BackingField", r"<(.+)>i__Field", r"<(.+)>P", r"<(.+)>5__\d+", r"<>[234]__(.+)", r"CS\$<>8__(.+)")
-    return ".".join(next((m[1] for m in (re.fullmatch(form, part) for form in forms) if m), part) for part in parts(path))
+    return ".".join("await" if part.startswith("<>u__") else next((m[1] for m in (re.fullmatch(form, part) for form in forms) if m), part)
+                    for part in parts(path))
 
 
 class Dump:
