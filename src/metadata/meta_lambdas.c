@@ -9,6 +9,7 @@
 #include "metadata/meta_impl.h"
 
 #define METHODS_MAX 256u /* of one class */
+#define BLOCKS_MAX  32u  /* of one method, whose variables no lambda of their own uses */
 
 uint32_t meta_methods_end(struct gcd_metadata *m, uint32_t row)
 {
@@ -112,9 +113,11 @@ gcd_status gcd_metadata_lambda_method(struct gcd_metadata *m, uint32_t token, co
     else if (gcd_text_begins(meta_type_name(m, META_TYPE_DEF, row), "<>c")) {
         /* only lambdas of blocks inside may use the variables of a block, whose class then has none
          */
+        unsigned blocks = 0;
         do
             one = take_all(m, row++);
-        while (one && m->field_name[0] == '\0' && m->w.st == GCD_OK && is_next_block(m, row));
+        while (one && m->field_name[0] == '\0' && m->w.st == GCD_OK && ++blocks < BLOCKS_MAX &&
+               is_next_block(m, row));
     }
     meta_put(m, one ? m->field_name : "");
     if (m->w.st == GCD_OK)

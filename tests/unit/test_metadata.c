@@ -441,6 +441,39 @@ static void test_equality_of_a_type(void **state)
     pe_image_done(&p);
 }
 
+/* The last block has the lambda; a block and the 31 behind it are asked. */
+#define BLOCKS 34u
+
+static void test_blocks_are_limited(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    const char *text;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 1u, "Belt", "", 0u, 1u, 1u);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "<>c__DisplayClass2_%u", i);
+        (void)pe_image_row(&p, 0x02, "4ss222", 3u, name, "", 0u, 1u, 1u + i);
+        (void)pe_image_row(&p, 0x29, "22", i + 3, 2u);
+    }
+    for (unsigned i = 0; i < BLOCKS; i++)
+        (void)pe_image_row(&p, 0x06, "422sb2", 0u, 0u, 0u, i + 1 < BLOCKS ? ".ctor" : "<Add>b__0",
+                           "200002", 1u);
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        assert_int_equal(gcd_metadata_lambda_method(m, GCD_TOKEN_TYPE + 3 + i, &text, &err),
+                         GCD_OK);
+        assert_string_equal(text, i < 2 ? "" : "Add");
+    }
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
 /* The variables of a block that only lambdas of blocks inside it use belong to their method; the
  * classes of another type, or of another method, do not tell. */
 static void test_methods_of_lambdas(void **state)
@@ -830,6 +863,7 @@ int main(void)
         cmocka_unit_test(test_all_of_it),
         cmocka_unit_test(test_fields_and_constants_of_a_type),
         cmocka_unit_test(test_equality_of_a_type),
+        cmocka_unit_test(test_blocks_are_limited),
         cmocka_unit_test(test_methods_of_lambdas),
         cmocka_unit_test(test_an_image_inside_a_file),
         cmocka_unit_test(test_identity),

@@ -186,9 +186,18 @@ static enum cli_exit find_values(struct waiting *w)
     return st == GCD_OK ? CLI_DONE : cli_fail(w->d.subject, &err);
 }
 
+bool cli_print_blocked(const struct gcd_graph *g)
+{
+    char text[GCD_BLOCKED_BYTES];
+    gcd_blocked_text(g, text, sizeof text);
+    if (text[0] == '\0')
+        return true;
+    fputs("\nThreads:", stdout);
+    return cli_print_paragraph(8, text);
+}
+
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
 {
-    char blocked[GCD_BLOCKED_BYTES];
     errno = 0;
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
@@ -205,12 +214,8 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
                gcd_plural(w->matched - w->stack_count));
     print_idle(w);
     print_untold(w);
-    gcd_blocked_text(w->d.graph, blocked, sizeof blocked);
-    if (blocked[0] != '\0') {
-        fputs("\nThreads:", stdout);
-        if (!cli_print_paragraph(8, blocked))
-            return cli_no_memory(w->d.subject);
-    }
+    if (!cli_print_blocked(w->d.graph))
+        return cli_no_memory(w->d.subject);
     print_completed(w);
     if (!print_values(w))
         return cli_no_memory(w->d.subject);
@@ -222,6 +227,14 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
 }
 
 /* ---- JSON ---- */
+
+void cli_json_blocked(json_t *o, const struct gcd_graph *g)
+{
+    char text[GCD_BLOCKED_BYTES];
+    gcd_blocked_text(g, text, sizeof text);
+    (void)json_object_set_new(o, "threads_wait",
+                              text[0] != '\0' ? cli_json_text(text) : json_null());
+}
 
 json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u)
 {
@@ -246,10 +259,7 @@ static json_t *json_head(const struct waiting *w)
     json_t *o = cli_json_head(w->d.subject);
     cli_json_count(o, "heap_bytes", w->heap_bytes);
     cli_json_told(o, "different", w->matched, &w->unnamed);
-    char blocked[GCD_BLOCKED_BYTES];
-    gcd_blocked_text(w->d.graph, blocked, sizeof blocked);
-    (void)json_object_set_new(o, "threads_wait",
-                              blocked[0] != '\0' ? cli_json_text(blocked) : json_null());
+    cli_json_blocked(o, w->d.graph);
     return cli_async_head(o, w->async, &w->unnamed);
 }
 

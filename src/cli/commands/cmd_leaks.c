@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/blocked.h>
 #include <gcdumpc/unstable/async_values.h>
 #include <gcdumpc/unstable/pages/pages.h>
 #include <gcdumpc/unstable/session/views.h>
@@ -13,6 +12,7 @@
 
 #include "answer/answers.h"
 #include "args.h"
+#include "commands/command_parts.h"
 #include "commands/commands.h"
 #include "commands/compare.h"
 #include "commands/open_dump.h"
@@ -208,20 +208,9 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
     return ok;
 }
 
-/* Threads that wait, of a memory image. */
-static bool print_blocked(const struct leaks *l)
-{
-    char text[GCD_BLOCKED_BYTES];
-    gcd_blocked_text(l->d.graph, text, sizeof text);
-    if (text[0] == '\0')
-        return true;
-    fputs("\nThreads:", stdout);
-    return cli_print_paragraph(8, text);
-}
-
 static bool print_jam(const struct leaks *l)
 {
-    if (!print_blocked(l))
+    if (!cli_print_blocked(l->d.graph))
         return false;
     if (l->jam->rows == 0)
         return true;
@@ -475,10 +464,7 @@ static bool print_json(const struct leaks *l)
     (void)json_object_set_new(o, "process_memory",
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
-    char blocked[GCD_BLOCKED_BYTES];
-    gcd_blocked_text(l->d.graph, blocked, sizeof blocked);
-    (void)json_object_set_new(o, "threads_wait",
-                              blocked[0] != '\0' ? cli_json_text(blocked) : json_null());
+    cli_json_blocked(o, l->d.graph);
     struct answer *table = suspects(l, l->suspects);
     bool ok = table != NULL && add_headline(l, o, table);
     cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));

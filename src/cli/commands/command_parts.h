@@ -65,6 +65,10 @@ bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origin
                           uint32_t *stacks, size_t n, size_t *ret_own);
 /* Adds the totals to O, which is returned; U: of the same dump. */
 json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u);
+/* What threads of G wait for: a paragraph behind an empty line, or nothing; false: out of memory.
+ * And as a member of O, null if nothing is said. */
+bool cli_print_blocked(const struct gcd_graph *g);
+void cli_json_blocked(json_t *o, const struct gcd_graph *g);
 
 /* cmd_exceptions.c: adds the totals of FOUND on G to O, which is returned. */
 json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
