@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/collections.h>
+#include <gcdumpc/unstable/fields.h>
+#include <gcdumpc/unstable/keys.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/pile.h"
+#include "support/run.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
@@ -496,6 +499,185 @@ static void names_are_taken_whole(void **state)
     gcd_graph_free(g);
 }
 
+/* ---- which key leads to which value ---- */
+
+/* How a collection keeps entries. */
+enum keeping { IN_ENTRIES, IN_NODES, IN_ARRAYS };
+
+struct keeper {
+    const char *collection, *layout; /* of the collection */
+    const char *part, *part_layout;  /* an array of entries, a node, or an array of keys */
+    enum keeping keeping;
+    bool keys, values; /* are objects */
+    bool in_struct;    /* a value is a struct with two references */
+};
+
+#define PAIR "[Shop.Key,Shop.Item]"
+#define SOLO "[Shop.Key]"
+
+static const struct keeper keepers[] = {
+    { GENERIC "Dictionary`2" PAIR, "o 9\n0 _entries", "Entry" PAIR "[]", "v 8\n1 key\n2 value",
+      IN_ENTRIES, true, true, false },
+    { GENERIC "Dictionary`2" PAIR, "o 9\n0 _entries", "Entry" PAIR "[]",
+      "v 8\n1 key\n3 value.Key\n2 value.Value", IN_ENTRIES, true, false, true },
+    { GENERIC "Dictionary`2" PAIR, "o 9\n0 _entries", "Entry" PAIR "[]", "v 8\n1 key", IN_ENTRIES,
+      true, false, false },
+    { GENERIC "Dictionary`2" PAIR, "o 9\n0 _entries", "Entry" PAIR "[]", "v 8\n2 value", IN_ENTRIES,
+      false, true, false },
+    { GENERIC "HashSet`1" SOLO, "o 9\n0 _entries", "Entry" SOLO "[]", "v 8\n1 Value", IN_ENTRIES,
+      true, false, false },
+    { GENERIC "SortedSet`1" SOLO, "o 9\n0 root", "Node" SOLO,
+      "o 4\n1 <Item>k__BackingField\n4 <Left>k__BackingField", IN_NODES, true, false, false },
+    { CONCURRENT "ConcurrentDictionary`2" PAIR, "o 9\n0 _tables", "Node" PAIR,
+      "o 4\n1 _key\n2 _value\n4 _next", IN_NODES, true, true, false },
+    { CONCURRENT "ConcurrentDictionary`2" PAIR, "o 9\n0 _tables", "Node" PAIR,
+      "o 4\n2 _value\n4 _next", IN_NODES, false, true, false },
+    { CONCURRENT "ConcurrentDictionary`2" PAIR, "o 9\n0 _tables", "Node" PAIR,
+      "o 4\n1 _key\n3 _value.Key\n2 _value.Value\n4 _next", IN_NODES, true, false, true },
+    { GENERIC "SortedList`2" PAIR, "o 9\n5 keys\n6 values", "Shop.Key[]", "v 5\n1 ", IN_ARRAYS,
+      true, true, false },
+    { GENERIC "SortedList`2" PAIR, "o 9\n5 keys\n6 values", "Shop.Key[]", "v 5", IN_ARRAYS, false,
+      true, false },
+};
+
+static void give_layout(struct pile *p, const char *name, const char *layout)
+{
+    p->types[type(p, name)].layout = layout;
+}
+
+struct pairs {
+    struct gcd_key_pair of[64];
+    size_t n;
+};
+
+static gcd_status take_pair(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *e)
+{
+    struct pairs *got = ctx;
+    (void)e;
+    assert_true(got->n < 64);
+    got->of[got->n++] = *pair;
+    return GCD_OK;
+}
+
+static int by_objects(const void *a, const void *b)
+{
+    const struct gcd_key_pair *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1)
+                            : (x->value > y->value) - (x->value < y->value);
+}
+
+/* An entry, kept by K in the object HOLDER; a value is null from time to time. */
+static void add_entry(struct pile *p, const struct keeper *k, uint32_t holder, unsigned random,
+                      struct pairs *wanted)
+{
+    struct gcd_key_pair pair = { GCD_NODE_NONE, GCD_NODE_NONE, holder, holder };
+    bool is_null = random % 4 == 0;
+    if (k->keys)
+        pair.key = child(p, holder, "Shop.Key", 40);
+    if (k->in_struct && !is_null) { /* of a value that is a struct: no entries */
+        child(p, holder, "Shop.Owner", 24);
+        child(p, holder, "Shop.Item", 24);
+    }
+    if (k->values && !is_null)
+        pair.value = child(p, holder, "Shop.Item", 24);
+    if (pair.key != GCD_NODE_NONE || pair.value != GCD_NODE_NONE)
+        wanted->of[wanted->n++] = pair;
+}
+
+/* As many keys as values are pairs; if a value is null, it is not known whose. */
+static void add_arrays(struct pile *p, const struct keeper *k, uint32_t it, unsigned n,
+                       bool has_null, struct pairs *wanted)
+{
+    uint32_t keys = child(p, it, k->part, 24 + 8 * 40);
+    uint32_t values = child(p, it, "Shop.Item[]", 24 + 8 * 40);
+    for (unsigned i = 0; i < n; i++)
+        wanted->of[i] =
+            (struct gcd_key_pair){ k->keys ? child(p, keys, "Shop.Key", 40) : GCD_NODE_NONE,
+                                   GCD_NODE_NONE, k->keys ? keys : values, values };
+    wanted->n = k->keys ? n : n - has_null;
+    for (unsigned i = 0; i < n - has_null; i++) {
+        uint32_t value = child(p, values, "Shop.Item", 24);
+        if (!has_null || !k->keys)
+            wanted->of[i].value = value;
+    }
+}
+
+static uint32_t fill(struct pile *p, const struct keeper *k, uint64_t *seed, struct pairs *wanted)
+{
+    uint32_t it = node(p, k->collection, 80), part = it;
+    unsigned n = (unsigned)(run_random(seed) % 20);
+    if (k->keeping == IN_ARRAYS) {
+        add_arrays(p, k, it, n, n > 0 && run_random(seed) % 2 == 0, wanted);
+        return it;
+    }
+    if (k->keeping == IN_ENTRIES)
+        part = child(p, it, k->part, 24 + 32 * 20);
+    for (unsigned i = 0; i < n; i++) {
+        if (k->keeping == IN_NODES) /* the first of a chain, or the next one of it */
+            part = child(p, run_random(seed) % 3 == 0 ? it : part, k->part, 48);
+        add_entry(p, k, part, (unsigned)run_random(seed), wanted);
+    }
+    return it;
+}
+
+static gcd_status stop(void *ctx, const struct gcd_key_pair *pair, struct gcd_error *e)
+{
+    (void)pair;
+    (void)e;
+    return --*(size_t *)ctx == 0 ? GCD_E_CANCELED : GCD_OK;
+}
+
+static void check_pairs(const struct gcd_graph *g, uint32_t it, struct pairs *wanted)
+{
+    struct pairs got = { .n = 0 };
+    struct gcd_collections *c;
+    struct gcd_fields *f;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_fields_new(g, NULL, &f, &err), GCD_OK);
+    assert_int_equal(gcd_collection_keys(c, f, it, take_pair, &got, &err), GCD_OK);
+    qsort(got.of, got.n, sizeof *got.of, by_objects);
+    qsort(wanted->of, wanted->n, sizeof *got.of, by_objects);
+    assert_int_equal(got.n, wanted->n);
+    assert_memory_equal(got.of, wanted->of, got.n * sizeof *got.of);
+    for (size_t i = 0; i < got.n; i++)
+        if (got.of[i].value != GCD_NODE_NONE)
+            assert_int_equal(gcd_key_of(g, f, it, got.of[i].value_holder, got.of[i].value),
+                             got.of[i].key);
+    for (size_t i = 1; i <= got.n; i++) {
+        size_t left = i;
+        assert_int_equal(gcd_collection_keys(c, f, it, stop, &left, &err), GCD_E_CANCELED);
+        assert_int_equal(left, 0);
+    }
+    if (got.n > 0)
+        assert_int_equal(gcd_collection_keys(c, f, got.of[0].value_holder, take_pair, &got, &err),
+                         GCD_END);
+    gcd_fields_free(f);
+    gcd_collections_free(c);
+}
+
+static void each_entry_has_its_key_and_its_value(void **state)
+{
+    (void)state;
+    uint64_t seed = 37;
+    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
+        for (unsigned round = 0; round < 40; round++) {
+            const struct keeper *k = &keepers[i];
+            struct pairs wanted = { .n = 0 };
+            struct pile *p = pile_new();
+            give_layout(p, k->collection, k->layout);
+            give_layout(p, k->part, k->part_layout);
+            give_layout(p, "Shop.Item[]", "v 6\n2 ");
+            give_layout(p, "Shop.Key", "o 1");
+            give_layout(p, "Shop.Item", "o 2");
+            give_layout(p, "Shop.Owner", "o 3");
+            uint32_t it = fill(p, k, &seed, &wanted);
+            static_root(p, it, "s_all");
+            struct gcd_graph *g = pile_graph(p);
+            check_pairs(g, it, &wanted);
+            gcd_graph_free(g);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +694,7 @@ int main(void)
         cmocka_unit_test(any_graph_is_described),
         cmocka_unit_test(without_memory_it_fails_whole),
         cmocka_unit_test(names_are_taken_whole),
+        cmocka_unit_test(each_entry_has_its_key_and_its_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

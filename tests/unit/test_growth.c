@@ -9,6 +9,7 @@
 
 #include "answer/answers.h"
 #include "support/check.h"
+#include "support/expected.h"
 /* its struct of this name is another one */
 #define answer pile_answer
 #include "support/pile.h"
@@ -46,10 +47,15 @@ static void fill(struct pile *p, uint32_t into, const struct store *s)
         child(p, items, "Shop.Order", 150);
 }
 
-static struct gcd_session *heap_of(const struct store stores[STORES], struct gcd_graph **ret_graph)
+static struct gcd_session *heap_of(const struct store stores[STORES], bool complete,
+                                   struct gcd_graph **ret_graph)
 {
+    static const struct gcd_reason lost = {
+        .code = GCD_REASON_EVENTS_LOST, .name = "events_lost", .amount = 7, .text = "7 events lost"
+    };
     struct pile *p = pile_new();
     static char names[STORES][20];
+    p->incomplete = complete ? NULL : &lost;
     for (unsigned i = 0; i < STORES; i++) {
         (void)snprintf(names[i], sizeof names[i], "Shop.Store%u", i);
         uint32_t store = node(p, names[i], 24), all = child(p, store, LIST, 32),
@@ -67,6 +73,75 @@ static struct gcd_session *heap_of(const struct store stores[STORES], struct gcd
                         &s, &err),
         GCD_OK);
     return s;
+}
+
+/* Two dumps that are compared. */
+struct pair_of_dumps {
+    bool complete[2];
+    struct gcd_graph *graphs[2];
+    struct gcd_session *older, *newer;
+    const struct gcd_suspects *before, *now;
+    struct answer_older *o;
+    struct answer_grown grown;
+};
+
+static void compare_heaps(struct pair_of_dumps *d, const struct store was[STORES],
+                          const struct store is[STORES])
+{
+    d->older = heap_of(was, d->complete[0], &d->graphs[0]);
+    d->newer = heap_of(is, d->complete[1], &d->graphs[1]);
+    assert_int_equal(gcd_session_suspects(d->older, NULL, &d->before, &err), GCD_OK);
+    assert_int_equal(gcd_session_suspects(d->newer, NULL, &d->now, &err), GCD_OK);
+    assert_int_equal(answer_older_new(d->older, d->before, true, NULL, &d->o, &err), GCD_OK);
+    assert_int_equal(answer_grown_suspects(d->o, d->newer, d->now, NULL, &d->grown, &err), GCD_OK);
+}
+
+static void forget_heaps(struct pair_of_dumps *d)
+{
+    answer_grown_done(&d->grown);
+    answer_older_free(d->o);
+    gcd_session_free(d->older);
+    gcd_session_free(d->newer);
+    gcd_graph_free(d->graphs[0]);
+    gcd_graph_free(d->graphs[1]);
+}
+
+static void put_text(FILE *to, const char *what, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        fprintf(to, "  %s: %s\n", what, text);
+}
+
+static void put_all(FILE *to, const struct pair_of_dumps *d)
+{
+    const struct answer *said = d->grown.said;
+    struct answer_of_suspects of = {
+        .session = d->newer, .suspects = d->now, .shown = d->now, .older = d->o
+    };
+    char line[ANSWER_LINE_BYTES];
+    bool any;
+    assert_int_equal(answer_growth_line(&of, line, &any, &err), GCD_OK);
+    put_text(to, "line", any ? line : NULL);
+    put_text(to, "before", d->grown.before.sentence);
+    put_text(to, "advice", d->grown.before.advice);
+    put_text(to, "evidence", d->grown.before.evidence);
+    for (size_t c = 3; c < said->shape.count; c++) {
+        const struct answer_cell *cell = answer_cell(said, 0, c);
+        const char *key = said->shape.columns[c].key;
+        if (cell->known && answer_is_text(said->shape.columns[c].kind))
+            put_text(to, key, cell->text);
+        else if (cell->known && said->shape.columns[c].kind == ANSWER_SHARE)
+            fprintf(to, "  %s: %.4f\n", key, cell->share);
+        else if (cell->known)
+            fprintf(to, "  %s: %lu\n", key, (unsigned long)cell->number);
+    }
+    for (size_t i = 0; i < d->grown.count; i++) {
+        const struct gcd_page_growth *row = &d->grown.rows[i];
+        fprintf(to, " %u %s%ld: %s\n", (unsigned)row->suspect, row->worth ? "grown " : "",
+                (long)row->grown, row->said);
+        put_text(to, "advice", row->worth ? row->advice : NULL);
+        put_text(to, "evidence", row->worth ? row->evidence : NULL);
+    }
 }
 
 /* Do the objects of TYPE, or only NODE if that is one, keep NODE alive? */
@@ -158,22 +233,10 @@ static void one_growth_is_one_row(void **state)
             is[i].tasks += (unsigned)(next(&seed) % 4 * 250);
             is[i].orders += (unsigned)(next(&seed) % 2 * 800);
         }
-        struct gcd_graph *graphs[2];
-        struct gcd_session *older = heap_of(was, &graphs[0]), *newer = heap_of(is, &graphs[1]);
-        const struct gcd_suspects *before, *now;
-        struct answer_older *o = NULL;
-        struct answer_grown grown = { .count = 0 };
-        assert_int_equal(gcd_session_suspects(older, NULL, &before, &err), GCD_OK);
-        assert_int_equal(gcd_session_suspects(newer, NULL, &now, &err), GCD_OK);
-        assert_int_equal(answer_older_new(older, before, true, NULL, &o, &err), GCD_OK);
-        assert_int_equal(answer_grown_suspects(o, newer, now, NULL, &grown, &err), GCD_OK);
-        told += check(&grown, now, newer, graphs[1], &folded);
-        answer_grown_done(&grown);
-        answer_older_free(o);
-        gcd_session_free(older);
-        gcd_session_free(newer);
-        gcd_graph_free(graphs[0]);
-        gcd_graph_free(graphs[1]);
+        struct pair_of_dumps d = { .complete = { true, true } };
+        compare_heaps(&d, was, is);
+        told += check(&d.grown, d.now, d.newer, d.graphs[1], &folded);
+        forget_heaps(&d);
     }
     /* both happen */
     assert_true(told > 60);
@@ -255,11 +318,47 @@ static void growth_has_the_unit_of_its_row(void **state)
     }
 }
 
+/* What has grown, in all words: compared with a file.  Stores come, grow, stay, shrink and go; now
+ * and then a dump is incomplete. */
+static void all_that_is_said_of_growth(void **state)
+{
+    (void)state;
+    char *all;
+    size_t bytes;
+    FILE *to = open_memstream(&all, &bytes);
+    assert_non_null(to);
+    for (uint64_t round = 0; round < 24; round++) {
+        struct store was[STORES], is[STORES];
+        uint64_t seed = 1000 + round;
+        for (unsigned i = 0; i < STORES; i++) {
+            was[i] = (struct store){ (unsigned)(next(&seed) % 3 * 200),
+                                     (unsigned)(next(&seed) % 3 * 300), 1 };
+            is[i] = was[i];
+            unsigned how = (unsigned)(next(&seed) % 6);
+            is[i].orders = how == 0 ? 0 : how == 1 ? was[i].orders / 2 : was[i].orders;
+            is[i].orders += how == 2 ? 900 : how == 3 ? 20 : 0;
+            is[i].tasks += how == 4 ? 800 : 0;
+            fprintf(to, "%s%u+%u -> %u+%u", i > 0 ? ", " : "\n", was[i].tasks, was[i].orders,
+                    is[i].tasks, is[i].orders);
+        }
+        struct pair_of_dumps d = { .complete = { round % 5 != 1, round % 5 != 2 } };
+        compare_heaps(&d, was, is);
+        fprintf(to, "%s%s\n", d.complete[0] ? "" : " older incomplete",
+                d.complete[1] ? "" : " newer incomplete");
+        put_all(to, &d);
+        forget_heaps(&d);
+    }
+    assert_int_equal(fclose(to), 0);
+    expect_file("growth.txt", all);
+    free(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_growth_is_one_row),
         cmocka_unit_test(growth_has_the_unit_of_its_row),
+        cmocka_unit_test(all_that_is_said_of_growth),
     };
     return cmocka_run_group_tests_name("test_growth", tests, NULL, NULL);
 }

@@ -54,6 +54,13 @@ static bool is_key(const struct gcd_field *field)
     return field->slot != GCD_SLOT_NONE && is_called(field->name, "key");
 }
 
+/* Is it a field of a value that is a struct? */
+static bool is_in_value(const struct gcd_field *field)
+{
+    const char *end = field->slot != GCD_SLOT_NONE ? strrchr(field->name, '.') : NULL;
+    return end != NULL && gcd_field_is_called(field->name, (size_t)(end - field->name), "value");
+}
+
 /* Is VALUE a field of TYPE for values, and the one before it in the layout that of its key? */
 static bool follows_key(const struct gcd_fields *f, uint32_t type, const struct gcd_field *value)
 {
@@ -195,7 +202,7 @@ static gcd_status take_entry(const struct taking *t, uint32_t holder, uint32_t k
     return t->take(t->ctx, &pair, err);
 }
 
-/* An array of entries. */
+/* An array of entries.  What lies in a struct is part of a key or of a value. */
 static gcd_status take_array(const struct taking *t, uint32_t node, struct gcd_error *err)
 {
     size_t n;
@@ -205,6 +212,8 @@ static gcd_status take_array(const struct taking *t, uint32_t node, struct gcd_e
         struct gcd_field field = gcd_fields_get(t->f, node, i);
         if (i % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(t->c->context.cancel, err));
+        if (field.slot != GCD_SLOT_NONE && strchr(field.name, '.') != NULL)
+            field.slot = GCD_SLOT_NONE;
         if (t->is_set ? is_value(&field) : i > 0 && follows_key(t->f, type, &field)) {
             GCD_TRY(t->is_set ? take_entry(t, node, edges[i], GCD_NODE_NONE, err)
                               : take_entry(t, node, edges[i - 1], edges[i], err));
@@ -228,6 +237,8 @@ static gcd_status take_node(const struct taking *t, uint32_t node, struct gcd_er
     uint32_t key = GCD_NODE_NONE, value = GCD_NODE_NONE;
     for (size_t i = 0; i < n && n <= ENTRY_REFERENCES; i++) {
         struct gcd_field field = gcd_fields_get(t->f, node, i);
+        if (is_in_value(&field))
+            continue;
         bool item = t->is_set && field.slot != GCD_SLOT_NONE && is_called(field.name, "item");
         if (is_key(&field) || item)
             key = edges[i];
