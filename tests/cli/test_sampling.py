@@ -145,6 +145,15 @@ class Sampling(CliTest):
                 self.ends(process, run, code, out, rf"sampling for 60 s; {ABOUT} \(--max-pause ends that\)\nsampled for \d\.\d s instead of 60 s\n"
                           r"waited 0\.\d s instead of 60 s for short-lived objects to die\n" + last)
 
+    def test_the_time_is_up(self):
+        """--timeout includes the window, and what follows it has only what is left."""
+        process = self.process()
+        run = self.begin(process, "--window", "60s", "--timeout", "2")
+        self.ends(process, run, 1, "", rf"sampling for 60 s; {ABOUT} \(--max-pause ends that\)\nthe time is up \(--timeout\); nothing was written\n")
+        process = self.process(walk=None)
+        run = self.begin(process, "--window", "3s", "--timeout", "8", "-q")
+        self.ends(process, run, 1, "", r"the heap walk was not over within [1-5]000 ms\n")
+
     def test_the_process_ends(self):
         """While it is sampled, and while its objects settle."""
         runs = []

@@ -180,6 +180,72 @@ static void items_keys_and_pairs(void **state)
     }
 }
 
+/* How nodes lead to each other; the leaves of some refer to one empty node of their type. */
+enum linking { CHAIN, TREE, CHAIN_WITH_EMPTY, TREE_WITH_EMPTY };
+
+/* N nodes below PARENT, with an element each.  EMPTY, if there is one, is where none is. */
+static void add_nodes(struct pile *p, uint32_t parent, const char *type_name, unsigned n,
+                      enum linking how, uint32_t empty)
+{
+    uint32_t those[64] = { parent };
+    bool tree = how == TREE || how == TREE_WITH_EMPTY;
+    assert_true(n < 64);
+    for (unsigned i = 1; i <= n; i++) {
+        those[i] = child(p, those[tree ? i / 2 : i - 1], type_name, 56);
+        child(p, those[i], "Shop.Order", 24);
+    }
+    for (unsigned i = 1; i <= n && empty != 0; i++)
+        for (unsigned k = tree ? 2 * i : i + 1; k <= (tree ? 2 * i + 1 : i + 1); k++)
+            if (k > n)
+                edge(p, those[i], empty);
+}
+
+/* The elements of collections of nodes are counted, whatever their shape. */
+static void nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *collection, *node;
+        enum linking how;
+    } rows[] = {
+        { "Generic.SortedSet`1[Shop.Order]", "Node[Shop.Order]", TREE },
+        { "Concurrent.ConcurrentStack`1[Shop.Order]", "Node[Shop.Order]", CHAIN },
+        { "Concurrent.ConcurrentDictionary`2[System.Int32,Shop.Order]",
+          "Node[System.Int32,Shop.Order]", CHAIN },
+        { "Immutable.ImmutableList`1[Shop.Order]", "Node[Shop.Order]", TREE_WITH_EMPTY },
+        { "Immutable.ImmutableSortedSet`1[Shop.Order]", "Node[Shop.Order]", TREE_WITH_EMPTY },
+        { "Immutable.ImmutableSortedDictionary`2[System.Int32,Shop.Order]",
+          "Node[System.Int32,Shop.Order]", TREE_WITH_EMPTY },
+        { "Immutable.ImmutableQueue`1[Shop.Order]",
+          "System.Collections.Immutable.ImmutableStack`1[Shop.Order]", CHAIN_WITH_EMPTY },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned n = 0; n < 12; n++) {
+            char name[200];
+            struct pile *p = pile_new();
+            struct gcd_collections *c;
+            struct gcd_collection it;
+            (void)snprintf(name, sizeof name, "System.Collections.%s", rows[i].collection);
+            uint32_t root = node(p, name, 40),
+                     empty = rows[i].how >= CHAIN_WITH_EMPTY ? node(p, rows[i].node, 56) : 0;
+            if (empty != 0 && n == 0)
+                edge(p, root, empty);
+            add_nodes(p, root, rows[i].node, n, rows[i].how, empty);
+            describe_types(p);
+            static_root(p, root, "s_all");
+            struct gcd_graph *g = pile_graph(p);
+            assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+            assert_int_equal(gcd_collection_describe(c, root, &it, &err), GCD_OK);
+            if (it.at_least != n || it.at_most != n)
+                fail_msg("%s: %lu to %lu, not %u", name, (unsigned long)it.at_least,
+                         (unsigned long)it.at_most, n);
+            assert_int_equal(it.elements_of_count, n > 0);
+            assert_true(n == 0 || it.elements_of[0].objects == n);
+            gcd_collections_free(c);
+            gcd_graph_free(g);
+        }
+}
+
 static void as_expected(void **state)
 {
     (void)state;
@@ -196,6 +262,7 @@ int main(void)
         cmocka_unit_test(tuples),
         cmocka_unit_test(segments),
         cmocka_unit_test(items_keys_and_pairs),
+        cmocka_unit_test(nodes),
         cmocka_unit_test(as_expected),
     };
     return cmocka_run_group_tests_name("test_collection_bounds", tests, begin, NULL);

@@ -55,6 +55,28 @@ static void a_list_has_at_least_what_it_refers_to(void **state)
     assert_int_equal(it.elements_of[0].objects, 5);
 }
 
+/* Structs of an unknown type may have several references each, but an element that is an object of
+ * that type shows that it is a class, wherever it comes. */
+static void elements_of_their_own_type_are_references(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *elements; /* o: an order, u: the type of the list */
+        uint64_t at_least;
+    } rows[] = { { "", 0 }, { "ooo", 1 }, { "u", 1 }, { "uoo", 3 }, { "oou", 3 }, { "uuu", 3 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, GENERIC "List`1[Shop.Unknown]", 32),
+                 items = child(p, list, "Shop.Unknown[]", 24 + 8 * 8);
+        p->types[type(p, "Shop.Unknown")].described = false;
+        for (const char *e = rows[i].elements; *e != '\0'; e++)
+            child(p, items, *e == 'o' ? "Shop.Order" : "Shop.Unknown", 24);
+        static_root(p, list, "s_all");
+        struct gcd_collection it = describe(p, list);
+        assert_int_equal(it.at_least, rows[i].at_least);
+    }
+}
+
 /* "kov": a key, another object, a key that is its own value. */
 static struct gcd_collection dictionary(const char *type_name, const char *entries,
                                         const char *references)
@@ -682,6 +704,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_has_at_least_what_it_refers_to),
+        cmocka_unit_test(elements_of_their_own_type_are_references),
         cmocka_unit_test(keys_of_a_dictionary_are_counted_where_they_are_strings),
         cmocka_unit_test(nodes_are_counted_once_in_any_shape),
         cmocka_unit_test(tables_lead_to_nodes),

@@ -120,6 +120,7 @@ static void put_all(FILE *to, const struct pair_of_dumps *d)
     };
     char line[ANSWER_LINE_BYTES];
     bool any;
+    assert_int_equal(answer_older_heap_bytes(d->o), gcd_suspects_heap_bytes(d->before));
     assert_int_equal(answer_growth_line(&of, line, &any, &err), GCD_OK);
     put_text(to, "line", any ? line : NULL);
     put_text(to, "before", d->grown.before.sentence);

@@ -222,6 +222,7 @@ static enum cli_exit take_walk(const struct cli_args *args, struct live_sites *l
     walk.target.pid = live_sites_pid(live);
     walk.target.name = walk.target.container = NULL;
     walk.live.lock = live_sites_lock(live);
+    walk.live.timeout_s = live_sites_timeout_s(live);
     walk.live.movement = true;
     walk.view.separate_loads = true; /* until it is written */
     enum cli_exit e = cli_open(&walk, need, d);

@@ -61,6 +61,7 @@ struct live_sites {
     struct live_lock lock;
     struct gcd_site_recorder *recorder;
     struct session sessions[GCD_SITE_STREAMS];
+    uint64_t start_ms;
     gcd_cancel_flag abort; /* stops the sessions */
     unsigned interrupts;
     bool too_long; /* a pause was, and that has been said */
@@ -93,6 +94,15 @@ static void *run_session(void *ctx)
     return NULL;
 }
 
+static enum cli_exit interrupted(const struct live_sites *s)
+{
+    cli_progress_end();
+    if (cli_timed_out)
+        return cli_error(CLI_FAILED, s->target.subject,
+                         "the time is up (--timeout); nothing was written");
+    return cli_error(CLI_INTERRUPTED, s->target.subject, "interrupted; nothing was written");
+}
+
 static enum cli_exit start_session(struct live_sites *s, enum gcd_site_stream stream,
                                    uint64_t keywords, uint32_t level, uint32_t buffer_mb)
 {
@@ -121,7 +131,7 @@ static enum cli_exit start_session(struct live_sites *s, enum gcd_site_stream st
             return cli_error(CLI_FAILED, s->target.subject,
                              "does not answer: it is stopped, or busy with another client");
         if (cli_canceled)
-            return cli_error(CLI_INTERRUPTED, s->target.subject, "interrupted");
+            return interrupted(s);
         (void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS / 10 * 1000000L }, NULL);
     }
     return atomic_load(&session->bytes) > 0 ? CLI_DONE : cli_fail(s->target.subject, &session->err);
@@ -163,12 +173,6 @@ static void look(struct live_sites *s, const char *what, uint64_t spent_ms, uint
                        cli_number(p.samples, true, n));
     cli_progress_steps(s->verb, spent_ms, all_ms);
     (void)nanosleep(&(struct timespec){ .tv_nsec = LOOK_MS * 1000000L }, NULL);
-}
-
-static enum cli_exit interrupted(const struct live_sites *s)
-{
-    cli_progress_end();
-    return cli_error(CLI_INTERRUPTED, s->target.subject, "interrupted; nothing was written");
 }
 
 /* A session ended although nobody asked it to. */
@@ -404,6 +408,8 @@ enum cli_exit live_sites_begin(const struct cli_args *args, struct live_sites **
         e = cli_fail(s->target.subject, &err);
     if (e == CLI_DONE && args->sites.no_movement)
         gcd_site_recorder_no_movement(s->recorder);
+    s->start_ms = live_now_ms();
+    cli_deadline(args->live.timeout_s);
     if (e == CLI_DONE)
         e = run_phases(s);
     if (e != CLI_DONE)
@@ -419,6 +425,12 @@ const struct live_lock *live_sites_lock(const struct live_sites *s)
 uint64_t live_sites_pid(const struct live_sites *s)
 {
     return s->target.pid;
+}
+
+uint64_t live_sites_timeout_s(const struct live_sites *s)
+{
+    uint64_t all = s->args->live.timeout_s, spent = (live_now_ms() - s->start_ms) / 1000;
+    return all == 0 ? 0 : spent < all ? all - spent : 1;
 }
 
 enum cli_exit live_sites_end(struct live_sites *s)
@@ -466,6 +478,12 @@ const struct live_lock *live_sites_lock(const struct live_sites *s)
 }
 
 uint64_t live_sites_pid(const struct live_sites *s)
+{
+    (void)s;
+    return 0;
+}
+
+uint64_t live_sites_timeout_s(const struct live_sites *s)
 {
     (void)s;
     return 0;

@@ -25,6 +25,8 @@ enum cli_exit live_sites_begin(const struct cli_args *args, struct live_sites **
 /* The lock, for the walk, and the process, in case a name was given. */
 const struct live_lock *live_sites_lock(const struct live_sites *s);
 uint64_t live_sites_pid(const struct live_sites *s);
+/* What is left of --timeout for the walk; 0 = it was not given. */
+uint64_t live_sites_timeout_s(const struct live_sites *s);
 /* The walk is over: ends the sessions that are left.  On failure the message has been printed. */
 enum cli_exit live_sites_end(struct live_sites *s);
 struct gcd_site_recorder *live_sites_recorder(struct live_sites *s);
