@@ -5,6 +5,8 @@
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/keys.h>
+#include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/session/views.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"
@@ -700,6 +702,83 @@ static void each_entry_has_its_key_and_its_value(void **state)
         }
 }
 
+/* ---- steps of a path: which of them is the collection, its entry, and its value ---- */
+
+#define STEPS 6u
+
+static struct gcd_suspect random_path(uint64_t *seed, uint32_t list, uint32_t order,
+                                      struct gcd_suspect_step steps[STEPS])
+{
+    static const enum gcd_suspect_kind kinds[] = { GCD_SUSPECT_OBJECT, GCD_SUSPECT_DESIGN,
+                                                   GCD_SUSPECT_TYPE, GCD_SUSPECT_TASKS };
+    struct gcd_suspect s = { .kind = kinds[run_random(seed) % 4],
+                             .node = 77,
+                             .collection = run_random(seed) % 3 == 0 ? NULL : "list",
+                             .path = steps,
+                             .path_count = run_random(seed) % (STEPS + 1) };
+    for (uint32_t i = 0; i < STEPS; i++)
+        steps[i] = (struct gcd_suspect_step){
+            .node = 10 + i,
+            .last = 20 + i,
+            .type = run_random(seed) % 3 == 0 ? order : list,
+            .repeats = 1 + run_random(seed) % 5 / 4,
+            .dependent = run_random(seed) % 6 == 0,
+            .skipped = run_random(seed) % 6 == 0,
+            .fold = run_random(seed) % 2 == 0 ? GCD_FOLD_INSIDE : GCD_FOLD_SHOWN,
+        };
+    return s;
+}
+
+/* The first step from I on that is not inside a collection. */
+static size_t outside(const struct gcd_suspect *s, size_t i)
+{
+    return i < s->path_count && s->path[i].fold == GCD_FOLD_INSIDE ? outside(s, i + 1) : i;
+}
+
+static uint32_t collection_of(const struct gcd_suspect *s, uint32_t list)
+{
+    bool object = s->kind == GCD_SUSPECT_OBJECT || s->kind == GCD_SUSPECT_DESIGN;
+    if (object && s->collection != NULL)
+        return s->node;
+    for (size_t i = s->path_count; i-- > 0 && s->kind == GCD_SUSPECT_TYPE && s->path_count > 1;)
+        if (i + 1 < s->path_count && s->path[i].fold != GCD_FOLD_INSIDE)
+            return !s->path[i].skipped && s->path[i].type == list ? s->path[i].node : GCD_NODE_NONE;
+    return GCD_NODE_NONE;
+}
+
+static void steps_of_a_path_are_entries(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = type(p, GENERIC "List`1[Shop.Order]"), order = type(p, "Shop.Order");
+    static_root(p, child(p, node_of(p, list, 32), "Shop.Order", 24), "s_all");
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_session *session;
+    uint64_t seed = 11;
+    size_t entries = 0, collections = 0;
+    assert_int_equal(gcd_session_new(g, NULL, &session, &err), GCD_OK);
+    for (unsigned round = 0; round < 2000; round++) {
+        struct gcd_suspect_step steps[STEPS];
+        struct gcd_suspect s = random_path(&seed, list, order, steps);
+        for (size_t i = 0; i < s.path_count; i++) {
+            struct gcd_session_entry e = { .entry = 1 };
+            size_t next = outside(&s, i + 1);
+            bool known = next < s.path_count && !steps[next].dependent && !steps[next].skipped &&
+                         !steps[next - 1].skipped && steps[i].repeats == 1;
+            assert_int_equal(gcd_session_step_entry(&s, i, &e), known);
+            assert_int_equal(e.entry, known ? steps[next - 1].last : 1);
+            assert_true(!known || e.value == steps[next].node);
+            assert_true(!known || e.collection == (next > i + 1 ? steps[i].node : GCD_NODE_NONE));
+            entries += known;
+        }
+        assert_int_equal(gcd_session_suspect_collection(session, &s), collection_of(&s, list));
+        collections += s.kind == GCD_SUSPECT_TYPE && collection_of(&s, list) != GCD_NODE_NONE;
+    }
+    assert_true(entries > 500 && collections > 100);
+    gcd_session_free(session);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -718,6 +797,7 @@ int main(void)
         cmocka_unit_test(without_memory_it_fails_whole),
         cmocka_unit_test(names_are_taken_whole),
         cmocka_unit_test(each_entry_has_its_key_and_its_value),
+        cmocka_unit_test(steps_of_a_path_are_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/field_values.h>
+#include <gcdumpc/unstable/session/views.h>
 
+#include "answer/answers.h"
 #include "graph/graph_build.h"
 #include "support/failalloc.h"
 #include "values/values.h"
@@ -132,6 +134,107 @@ static gcd_status ask(const struct heap *h, const char *field, uint32_t type, bo
     return st;
 }
 
+/* ---- the same as an answer ---- */
+
+static uint64_t number(const struct answer *a, size_t row, const char *key)
+{
+    const struct answer_cell *c = answer_find(a, row, key);
+    assert_true(c != NULL && c->known);
+    return c->number;
+}
+
+static const char *text_of(const struct answer *a, size_t row, const char *key)
+{
+    const struct answer_cell *c = answer_find(a, row, key);
+    return c != NULL && c->known ? c->text : "";
+}
+
+static void expect_row(const struct heap *h, const struct gcd_names *names, const struct answer *a,
+                       size_t row, const struct gcd_field_value *v)
+{
+    static const char *const shown[] = {
+        [GCD_FIELD_NULL] = "(null)",
+        [GCD_FIELD_STRUCT] = "(struct)",
+        [GCD_FIELD_UNTOLD] = "(unknown)",
+    };
+    double whole = (double)gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
+    assert_int_equal(number(a, row, "count"), v->count);
+    assert_int_equal(number(a, row, "bytes"), v->bytes);
+    assert_int_equal(number(a, row, "retained_bytes"), v->retained_bytes);
+    assert_int_equal(number(a, row, "node"), v->node);
+    assert_int_equal(number(a, row, "address"), address_of(v->node));
+    assert_true(answer_find(a, row, "share")->share == (double)v->retained_bytes / whole);
+    if (v->kind == GCD_FIELD_TEXT) {
+        struct gcd_text t = gcd_values_text(h->values, v->value);
+        assert_int_equal(strlen(text_of(a, row, "text")), t.bytes);
+        assert_memory_equal(text_of(a, row, "text"), t.utf8, t.bytes);
+    } else if (v->kind == GCD_FIELD_TYPE)
+        assert_string_equal(text_of(a, row, "type"), gcd_names_get(names, v->value));
+    else if (v->kind != GCD_FIELD_NUMBER)
+        assert_string_equal(text_of(a, row, "shown"), shown[v->kind]);
+}
+
+/* The rows of PAGE, and what is left out of it in one more. */
+static void expect_page(const struct heap *h, const struct gcd_names *names, const struct answer *a,
+                        const struct answer_page *page, const struct gcd_field_values *v)
+{
+    size_t n = gcd_field_values_count(v), row = 0, at = page->first < n ? page->first : n;
+    uint64_t counted = 0, bytes = 0, left_out = 0, without = gcd_field_values_without(v);
+    char note[40];
+    assert_int_equal(a->total, n);
+    assert_int_equal(a->first, page->first);
+    for (bool more = true; at < n; at++) {
+        const struct gcd_field_value *x = gcd_field_values_at(v, at);
+        more =
+            more && (page->most == 0 || row < page->most) && x->retained_bytes >= page->min_bytes;
+        if (more)
+            expect_row(h, names, a, row++, x);
+        counted += more ? 0 : x->count;
+        bytes += more ? 0 : x->bytes;
+        left_out += !more;
+    }
+    assert_int_equal(answer_plain_rows(a), row);
+    if (left_out > 0 && !page->no_rest) {
+        assert_int_equal(number(a, row, "count"), counted);
+        assert_int_equal(number(a, row, "bytes"), bytes);
+        (void)snprintf(note, sizeof note, left_out == 1 ? "(%u more value)" : "(%u more values)",
+                       (unsigned)left_out);
+        assert_string_equal(text_of(a, row++, "shown"), note);
+    }
+    if (without > 0 && !page->no_rest) {
+        assert_int_equal(number(a, row, "count"), without);
+        assert_string_equal(text_of(a, row++, "shown"), "(without such a field)");
+    }
+    assert_int_equal(a->rows, row);
+}
+
+static void expect_answer(const struct heap *h, const char *field, uint32_t type,
+                          const struct gcd_field_values *v)
+{
+    static const struct answer_page pages[] = { { .most = 0 },
+                                                { .most = 1 },
+                                                { .first = 1, .most = 2 },
+                                                { .first = 9 },
+                                                { .most = 1, .no_rest = true },
+                                                { .min_bytes = 192 },
+                                                { .min_bytes = 193 } };
+    uint8_t wanted[TYPES] = { 0 };
+    struct answer_of_heap of = { .types = wanted };
+    struct gcd_values_view view = { .values = h->values, .show = GCD_SHOW_RAW };
+    for (uint32_t t = 0; t < TYPES; t++)
+        wanted[t] = type == TYPES || t == type;
+    assert_int_equal(gcd_session_new(h->graph, NULL, &of.session, &err), GCD_OK);
+    gcd_session_use_values(of.session, &view);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        struct answer *a;
+        of.page = pages[i];
+        assert_int_equal(answer_field_values(&of, field, &a, &err), GCD_OK);
+        expect_page(h, gcd_session_names(of.session), a, &pages[i], v);
+        answer_free(a);
+    }
+    gcd_session_free(of.session);
+}
+
 /* A line for each value: count, bytes, retained bytes, the value, node. */
 static const char *values_of(const struct heap *h, const char *field, uint32_t type, bool values)
 {
@@ -139,6 +242,8 @@ static const char *values_of(const struct heap *h, const char *field, uint32_t t
     size_t used = 0;
     struct gcd_field_values *v;
     assert_int_equal(ask(h, field, type, values, NULL, &v), GCD_OK);
+    if (values)
+        expect_answer(h, field, type, v);
     text[0] = '\0';
     for (size_t i = 0; i < gcd_field_values_count(v); i++) {
         const struct gcd_field_value *x = gcd_field_values_at(v, i);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/paths_around.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "support/check.h"
@@ -601,10 +603,67 @@ static void the_dominator_tree_tells_fields_apart(void **state)
     gcd_graph_free(g);
 }
 
+/* ---- paths to objects of one type that hold each other lead around them ---- */
+
+static void check_merged(struct gcd_session *s, const struct gcd_graph *g, const uint8_t *types,
+                         bool around)
+{
+    struct gcd_merged_tree_options o = { .types = types };
+    struct gcd_merged_tree *got, *want;
+    struct gcd_paths *paths;
+    size_t n, m;
+    assert_int_equal(gcd_session_merge_paths(s, NULL, &o, &got, &err), GCD_OK);
+    assert_int_equal(around ? gcd_paths_around_new(g, types, NULL, &paths, &err)
+                            : gcd_paths_new(g, NULL, &paths, &err),
+                     GCD_OK);
+    o.paths = paths;
+    assert_int_equal(gcd_session_merge(s, NULL, &o, &want, &err), GCD_OK);
+    const struct gcd_merged_step *a = gcd_merged_tree_steps(got, &n),
+                                 *b = gcd_merged_tree_steps(want, &m);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++)
+        assert_true(a[i].end == b[i].end && a[i].bytes == b[i].bytes && a[i].count == b[i].count);
+    gcd_merged_tree_free(got);
+    gcd_merged_tree_free(want);
+    gcd_paths_free(paths);
+}
+
+static void paths_of_one_type_lead_around_it(void **state)
+{
+    (void)state;
+    size_t meet = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct gcd_graph *g = graph_of(seed, 3 + (uint32_t)(seed % 60));
+        struct gcd_session *s = session_of(g);
+        uint32_t n = gcd_graph_summary(g)->type_count;
+        uint8_t *types = calloc(n + 1, 1);
+        const struct gcd_paths *paths;
+        assert_int_equal(gcd_session_paths(s, NULL, &paths, &err), GCD_OK);
+        for (uint32_t t = 0; t < n; t++) {
+            bool meets;
+            types[t] = 1;
+            assert_int_equal(gcd_paths_meet(paths, g, types, NULL, &meets, &err), GCD_OK);
+            check_merged(s, g, types, meets);
+            meet += meets;
+            if (t > 0) { /* of two types they do not */
+                types[t - 1] = 1;
+                check_merged(s, g, types, false);
+                types[t - 1] = 0;
+            }
+            types[t] = 0;
+        }
+        free(types);
+        gcd_session_free(s);
+        gcd_graph_free(g);
+    }
+    assert_true(meet > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_agree_with_brute_force),
+        cmocka_unit_test(paths_of_one_type_lead_around_it),
         cmocka_unit_test(a_part_is_computed_once),
         cmocka_unit_test(known_answers_are_those_of_the_analyses),
         cmocka_unit_test(own_types_and_names_are_those_of_the_options),
