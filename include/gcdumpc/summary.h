@@ -129,8 +129,8 @@ struct gcd_type {
     bool named;                          /* ... and had a name, or symbols had it */
     bool uneven_sizes;                   /* an object has a size that is not a multiple of 8 */
     /* events of its objects, in the formats of gcd_metadata_delegates and gcd_metadata_events
-     * (unstable/metadata.h); of a class for lambdas of one method "Add <>;"; NULL = unknown or none
-     */
+     * (unstable/metadata.h); of a class for lambdas of one method "Add <>;"; its constants that may
+     * limit a number, "MaxItems #4000;"; NULL = unknown or none */
     const char *events;
     /* the references of its objects, in the format of unstable/fields.h; NULL = unknown */
     const char *layout;

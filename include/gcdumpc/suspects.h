@@ -153,6 +153,10 @@ struct gcd_suspect {
     const char *evidence;
     /* DESIGN: it keeps no more than a number that it, or its owner, has; the advice says which */
     bool limited;
+    /* a cache that could have a limit, and has none */
+    bool unlimited;
+    /* a collection that can have a limit, of which nothing is known */
+    bool may_be_limited;
     /* nothing but its size speaks against it: an index, a cache or a leak */
     bool size_only;
     const char *place; /* where it is: "SessionStore._byUser" */
@@ -253,10 +257,11 @@ struct gcd_suspects_options {
     /* The number in the field FIELD of the object at ADDRESS; false: it has none, or it is not
      * known.  NULL: no numbers are known.  Only used during the call */
     bool (*number)(void *numbers, uint64_t address, const char *field, int64_t *ret);
-    /* The field of the object at ADDRESS whose name says that it limits a number of things, the
-     * smallest in *RET that is at least LEAST; NULL: there is none, or it is not known.  NULL: as
-     * NUMBER.  Only used during the call */
-    const char *(*limit)(void *numbers, uint64_t address, uint64_t least, uint64_t *ret);
+    /* The field of the object at ADDRESS whose name says that it limits a number of things or, if
+     * OF is not "", what is in its field OF, the smallest in *RET that is at least LEAST; NULL:
+     * there is none, or it is not known.  NULL: as NUMBER.  Only used during the call */
+    const char *(*limit)(void *numbers, uint64_t address, const char *of, uint64_t least,
+                         uint64_t *ret);
     void *numbers;
 };
 #define GCD_SUSPECTS_SHARE     0.1

@@ -930,8 +930,8 @@ bool answer_note_has_grown(const struct answer_older *o, const struct gcd_suspec
 static const char *unknown_limit(const struct gcd_suspect *s)
 {
     if (s->collection != NULL && strcmp(s->collection, "cache") == 0)
-        return gcd_text_begins(s->advice, "It has no SizeLimit") ? NULL : "SizeLimit";
-    return gcd_text_begins(s->advice, "It may be full and within its limit") ? "limit" : NULL;
+        return s->unlimited ? NULL : "SizeLimit";
+    return s->may_be_limited ? "limit" : NULL;
 }
 
 /* The advice about S, and how sure it is. */

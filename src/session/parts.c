@@ -5,12 +5,10 @@
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/context.h"
+#include "base/limit_name.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "session/session.h"
-
-/* Names of limits are shorter. */
-#define LIMIT_NAME_BYTES 64u
 
 static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *c,
                                struct gcd_error *err)
@@ -86,47 +84,15 @@ static bool number_in_image(void *numbers, uint64_t address, const char *field, 
             continue;
         bool none = f.number.kind == GCD_NUMBER_NULL;
         *ret = none ? -1 : (int64_t)f.number.bits;
-        return f.known && (none || f.number.kind == GCD_NUMBER_SIGNED);
+        return f.known && (none || f.number.kind == GCD_NUMBER_SIGNED ||
+                           f.number.kind == GCD_NUMBER_TIME_SPAN);
     }
     return false;
 }
 
-/* Does NAME say that the number in the field limits how many there are?  "_limit", "maxEntries",
- * "Capacity"; not "maxId", which is the highest so far. */
-static bool is_limit_name(const char *name)
-{
-    static const char *const parts[] = { "limit", "capacity" },
-                             *const whole[] = { "cap", "max", "maximum", "bound" },
-                             *const of[] = { "size",     "count",   "items",   "entries",  "length",
-                                             "elements", "keys",    "objects", "messages", "lines",
-                                             "rows",     "records", "samples", "events" };
-    char text[LIMIT_NAME_BYTES];
-    size_t n = 0;
-    if (gcd_text_begins(name, "m_"))
-        name += 2;
-    for (; *name != '\0' && n + 1 < sizeof text; name++)
-        if (*name != '_')
-            text[n++] = (char)(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
-    text[n] = '\0';
-    if (gcd_text_begins(text, "initial") || gcd_text_begins(text, "min"))
-        return false;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strcmp(text, whole[i]) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(text, parts[i]) != NULL)
-            return true;
-    const char *rest = gcd_text_begins(text, "maximum") ? text + 7
-                       : gcd_text_begins(text, "max")   ? text + 3
-                                                        : "";
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-        if (gcd_text_begins(rest, of[i]))
-            return true;
-    return false;
-}
-
 /* [gcd_suspects_options.limit] Of the session NUMBERS; they are read as those above. */
-static const char *limit_in_image(void *numbers, uint64_t address, uint64_t least, uint64_t *ret)
+static const char *limit_in_image(void *numbers, uint64_t address, const char *of, uint64_t least,
+                                  uint64_t *ret)
 {
     struct gcd_image_numbers *all;
     const char *best = NULL;
@@ -137,7 +103,10 @@ static const char *limit_in_image(void *numbers, uint64_t address, uint64_t leas
         bool number =
             f.known && (f.number.kind == GCD_NUMBER_SIGNED || f.number.kind == GCD_NUMBER_UNSIGNED);
         if (!number || f.number.bits > INT64_MAX || f.number.bits < least ||
-            (best != NULL && f.number.bits >= *ret) || !is_limit_name(f.name))
+            (best != NULL && f.number.bits >= *ret))
+            continue;
+        if (of[0] == '\0' ? !gcd_is_limit_name(f.name)
+                          : !gcd_is_limit_of(f.name, strlen(f.name), of))
             continue;
         best = f.name;
         *ret = f.number.bits;
@@ -156,7 +125,7 @@ const char *gcd_session_limit(struct gcd_session *s, uint64_t address, uint64_t 
                               uint64_t *ret)
 {
     bool known = has_numbers(s) && !gcd_graph_notes(s->graph)->addresses_made_up;
-    return known ? limit_in_image(s, address, least, ret) : NULL;
+    return known ? limit_in_image(s, address, "", least, ret) : NULL;
 }
 
 static struct gcd_suspects_options suspects_options(struct gcd_session *s,

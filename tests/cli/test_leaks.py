@@ -245,7 +245,8 @@ class Leaks(CliTest):
         self.assertEqual([(s["place"], s["grown"].split(": ")[1]) for s in got],
                          [("SessionStore", "1,000 -> 3,000 UserSession, +4.1 MiB, 53 % of the growth"),
                           ("PriceFeed", "500 -> 1,500 PriceWatch, +3.2 MiB, 41 % of the growth")])
-        self.assertEqual(got[0]["advice"], "Look in SessionStore for what adds to it and never removes.")
+        self.assertEqual(got[0]["advice"], "If it has no limit, look in SessionStore for what "
+                                           "adds to it and never removes.")
         words = re.search(r"\(1 more place, which grew less or not: (.*) shows all\)", text)[1].split()
         self.assertEqual([s["place"] for s in self.json("old", "new", *words)["suspects"]], ["s_carts", "s_pages"])
         both = self.json("old", "new", "--min-bytes", "1M", "--share", "1")["suspects"]

@@ -1,3 +1,4 @@
+#include "base/mem.h"
 #include "support/check.h"
 
 #include <stdio.h>
@@ -347,6 +348,41 @@ static void test_fields_and_constants_of_a_type(void **state)
     assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 2, &l, &err), GCD_END);
     l.token = 0;
     assert_int_equal(gcd_metadata_next_literal(m, GCD_TOKEN_TYPE + 3, &l, &err), GCD_END);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
+/* Constants that may limit a number are noted, others are not. */
+static void test_limits_are_noted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned type;
+        const char *value;
+    } constants[] = {
+        { "MaxItems", 0x08, "a00f0000" },   { "MaxRetries", 0x08, "05000000" },
+        { "MaxVisited", 0x08, "30750000" }, { "BufferSize", 0x08, "00100000" },
+        { "Limit", 0x08, "ffffffff" },      { "QueueCapacity", 0x0b, "0010000000000000" },
+    };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    struct gcd_noted noted = { .alloc = &alloc };
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "Catalog", "Shop", 0u, 1u, 1u);
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        (void)pe_image_row(&p, 0x04, "2sb", 0x8056u, constants[i].name, "0608");
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+        (void)pe_image_row(&p, 0x0b, "22b", constants[i].type, (unsigned)(i + 1) << 2,
+                           constants[i].value);
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    assert_int_equal(gcd_metadata_note(m, NULL, GCD_TOKEN_TYPE + 2, &noted, &err), GCD_OK);
+    assert_string_equal(noted.text, "* =;MaxItems #4000;MaxVisited #30000;QueueCapacity #4096;");
+    gcd_noted_done(&noted);
     close_image(in, m);
     pe_image_done(&p);
 }
@@ -862,6 +898,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_of_it),
         cmocka_unit_test(test_fields_and_constants_of_a_type),
+        cmocka_unit_test(test_limits_are_noted),
         cmocka_unit_test(test_equality_of_a_type),
         cmocka_unit_test(test_blocks_are_limited),
         cmocka_unit_test(test_methods_of_lambdas),

@@ -211,7 +211,8 @@ static void a_cache_with_a_limit_is_a_note(void **state)
         { { -1, 40, 639316916887991595 },
           true,
           false,
-          "It has no SizeLimit. Its entries expire. If it grows, let them expire sooner, or give "
+          "It has no SizeLimit, but its entries expire. If it grows, let them expire sooner, or "
+          "give "
           "it a size limit (SizeLimit)." },
         { { 5000, 4711 },
           true,
@@ -255,11 +256,12 @@ static void a_cache_with_a_limit_is_a_note(void **state)
 }
 
 /* [gcd_suspects_options.limit] All objects of the test have the same. */
-static const char *limit_at(void *numbers, uint64_t address, uint64_t least, uint64_t *ret)
+static const char *limit_at(void *numbers, uint64_t address, const char *of, uint64_t least,
+                            uint64_t *ret)
 {
     const uint64_t *limit = numbers;
     *ret = limit[0];
-    return limit[0] >= least && address != 0 ? "_capacity" : NULL;
+    return of[0] == '\0' && limit[0] >= least && address != 0 ? "_capacity" : NULL;
 }
 
 /* 60 pages in a list of a store, whose field allows so many: is it a note? */
@@ -297,16 +299,67 @@ static void what_is_full_by_its_own_field_is_a_note(void **state)
     assert_false(is_limited_by(60, "System.Store"));
 }
 
+/* 60 pages in a list of a store, whose class has CONSTANTS: are they a note that says SAID. */
+static bool is_limited_by_constant(const char *constants, const char *said)
+{
+    struct pile *p = pile_new();
+    uint32_t store = node(p, "Shop.Store", 64),
+             list = child(p, store, GENERIC "List`1[Shop.Page]", 32),
+             array = child(p, list, "Shop.Page[]", 24 + 8 * 64);
+    for (int k = 0; k < 60; k++)
+        child(p, array, "Shop.Page", 2000);
+    p->types[type(p, "Shop.Store")].layout = "o 10\n11 _pages";
+    p->types[type(p, "Shop.Store")].events = constants;
+    static_root(p, store, "s_store");
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a = { .g = pile_graph(p) };
+    struct gcd_fields *fields;
+    assert_int_equal(gcd_fields_new(a.g, NULL, &fields, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    const struct gcd_suspects_options how = { .share = 0.3, .min_bytes = 1, .fields = fields };
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &how, &a.s, &err), GCD_OK);
+    size_t notes = gcd_suspects_note_count(a.s);
+    assert_int_equal(notes + gcd_suspects_count(a.s), 1);
+    const struct gcd_suspect *s = notes > 0 ? gcd_suspects_note(a.s, 0) : gcd_suspects_get(a.s, 0);
+    assert_true(s->limited == (notes > 0));
+    assert_true(s->may_be_limited == (notes == 0));
+    if (strstr(s->advice, said) == NULL)
+        fail_msg("%s: %s", constants, s->advice);
+    gcd_fields_free(fields);
+    forget(a);
+    return notes > 0;
+}
+
+static void what_a_constant_limits_is_a_note(void **state)
+{
+    (void)state;
+    static const char none[] = "If it grows, look in Store for what adds to it";
+    assert_true(is_limited_by_constant("* =;MaxItems #60;", "is 60 (MaxItems of Store): it "));
+    assert_true(is_limited_by_constant("MaxItems #70;MaxKeys #62;", " 62 (MaxKeys of Store)"));
+    assert_false(is_limited_by_constant("MaxItems #81;", none)); /* it may be another number */
+    assert_false(is_limited_by_constant("MaxItems #59;", none));
+    assert_false(is_limited_by_constant("MaxAge #60;", none));
+    assert_false(is_limited_by_constant("MaxItems System.Action;", none));
+    /* which is named after the field */
+    assert_true(is_limited_by_constant("MaxPages #900;", "is 900 (MaxPages of Store)"));
+    assert_true(is_limited_by_constant("Max_Page_Count #60;PagesLimit #500;", " 500 (PagesLimit"));
+    assert_false(is_limited_by_constant("MaxPages #59;", none));
+    assert_false(is_limited_by_constant("MaxPages #1000;", none));
+    assert_false(is_limited_by_constant("MaxPagesAge #100;", none));
+    assert_false(is_limited_by_constant("?", none));
+}
+
 /* [gcd_suspects_options.limit] NUMBERS: two fields, the smaller number first. */
 struct two_limits {
     const char *field[2];
     uint64_t number[2];
 };
 
-static const char *one_of_two(void *numbers, uint64_t address, uint64_t at_least, uint64_t *ret)
+static const char *one_of_two(void *numbers, uint64_t address, const char *of, uint64_t at_least,
+                              uint64_t *ret)
 {
     const struct two_limits *limits = numbers;
-    for (int i = 0; i < 2 && address != 0; i++)
+    for (int i = 0; i < 2 && address != 0 && of[0] == '\0'; i++)
         if (limits->field[i] != NULL && limits->number[i] >= at_least) {
             *ret = limits->number[i];
             return limits->field[i];
@@ -1017,6 +1070,7 @@ int main(void)
         cmocka_unit_test(what_lambdas_have_captured),
         cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
+        cmocka_unit_test(what_a_constant_limits_is_a_note),
         cmocka_unit_test(what_is_far_above_its_own_limit_is_a_suspect),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),

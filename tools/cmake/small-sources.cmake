@@ -40,7 +40,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/suspects/suspects_type analyze/suspects/suspects_ways analyze/suspects/suspects_words
     analyze/generations analyze/lengths analyze/suspects/suspects_alike base/verdict
     etl/etl_merge etl/etl_record read/gcdump_check write/tables/sqlite_disk
-    analyze/estimate base/elf_notes base/error base/safe_open_linux base/short_name
+    analyze/estimate base/elf_notes base/error base/limit_name base/safe_open_linux base/short_name
     etl/etl_file etl/etl_merge etl/etl_record
     fields/field_names fields/fields
     heap/heap_loss heap/heap_maps heap/heap_recorded heap/heap_type

@@ -199,8 +199,8 @@ struct gcd_noted {
 /* Does gcd_metadata_note look at the methods of types?  Not at those of the framework. */
 bool gcd_metadata_notes_code(struct gcd_metadata *m);
 /*
- * The method of a class of lambdas, "Add <>;", or else the equality, the delegates and the events
- * of type TOKEN.
+ * The method of a class of lambdas, "Add <>;", or else the equality, the delegates, the limits
+ * ("MaxItems #4000;") and the events of type TOKEN.
  * CODE: the same module with the instructions of its methods, which the metadata in a memory image
  * lack; NULL = no delegates are known.  GCD_E_ARG; GCD_E_NOMEM.
  */

@@ -64,6 +64,42 @@ static bool is_told(const struct suspect *x)
     return x->into == SUSPECTS_NONE && !x->small;
 }
 
+/* The suspect that is limited and holds nearly all bytes of the copies of strings that F counts;
+ * NULL. */
+static struct suspect *limited_holder(const struct suspects_work *w, const struct suspect *f)
+{
+    for (size_t i = 0; i < w->s->count; i++) {
+        struct suspect *x = &w->s->items[i];
+        uint64_t in = 0, all = 0;
+        if (!x->pub.limited || x->into != SUSPECTS_NONE || x->pub.also_count == SUSPECTS_ALSO)
+            continue;
+        for (size_t k = 0; k < w->owned_count; k++) {
+            uint32_t node = w->owned[k].node;
+            uint64_t bytes = w->owned[k].id == f->id ? gcd_graph_node_size(w->g, node) : 0;
+            gcd_add_saturating(&all, bytes);
+            gcd_add_saturating(&in, w->owner[node] == i + 1 ? bytes : 0);
+        }
+        if (in > 0 && in >= all - all / 10)
+            return x;
+    }
+    return NULL;
+}
+
+/* Equal strings in a cache with a limit cannot get more: they are told of it. */
+static gcd_status fold_duplicates(struct suspects_work *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < w->s->count; i++) {
+        struct suspect *f = &w->s->items[i], *x;
+        if (f->pub.kind != GCD_SUSPECT_DUPLICATES || f->into != SUSPECTS_NONE ||
+            (x = limited_holder(w, f)) == NULL)
+            continue;
+        f->into = (uint32_t)(x - w->s->items);
+        x->also[x->pub.also_count++] = (uint32_t)i;
+        GCD_TRY(suspects_sentence(w, x, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
 {
     struct gcd_suspects *s = w->s;
@@ -92,7 +128,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < s->count; i++)
         if (s->items[i].pub.kind == GCD_SUSPECT_FRAGMENTATION && is_after_peak(s, &s->items[i].pub))
             s->items[i].small = true;
-    return GCD_OK;
+    return fold_duplicates(w, err);
 }
 
 int suspects_compare(const void *ctx, uint32_t a, uint32_t b)

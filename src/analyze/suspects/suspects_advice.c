@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/fields.h>
 #include <gcdumpc/unstable/keys.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
+#include "base/limit_name.h"
 #include "base/ovf.h"
 #include "base/text.h"
 
@@ -252,7 +254,11 @@ static bool is_own_pool(const struct suspect_words *s, const struct suspect *x)
 /* Objects that an owner refers to, among which its options may be. */
 #define OPTIONS_SEEN 64u
 /* Fewer elements are near many numbers. */
-#define LEAST_LIMITED 16u
+#define LEAST_LIMITED     GCD_LEAST_LIMIT
+#define LIMIT_FIELD_BYTES 100u /* names of limits are shorter */
+/* A limit that is named after a field is more than this many times what is in it: it says nothing.
+ */
+#define FAR_BELOW 16u
 /* One part in so many may be on its way out. */
 #define NEARLY_ALL_OF 64u
 /* So many times a limit is more than what is cut back only now and then. */
@@ -329,7 +335,8 @@ static bool expires(const struct suspects_work *w, uint32_t entry)
     uint64_t at, sliding = 0;
     if (!number_in(w, entry, "_absoluteExpirationTicks", &at))
         return false;
-    return at != UINT64_MAX || (number_in(w, entry, "_slidingExpiration", &sliding) && sliding > 0);
+    return at != UINT64_MAX || (number_in(w, entry, "_slidingExpiration", &sliding) &&
+                                sliding > 0 && sliding != UINT64_MAX);
 }
 
 /* Does each entry of CACHE expire, as far as the first ones tell? */
@@ -362,10 +369,12 @@ static bool advise_limited(struct suspect_words *s, const struct suspect *x)
         return false;
     }
     if (limit == UINT64_MAX) {
-        suspects_put(s, "It has no SizeLimit. ");
-        if (!entries_expire(s->w, cache))
+        s->unlimited = true;
+        if (!entries_expire(s->w, cache)) {
+            suspects_put(s, "It has no SizeLimit. ");
             return false;
-        suspects_put(s, "Its entries expire. ");
+        }
+        suspects_put(s, "It has no SizeLimit, but its entries expire. ");
         put_if_it_grows(s);
         suspects_put(s, "let them expire sooner, or give it a size limit (SizeLimit).");
         return true;
@@ -388,24 +397,83 @@ bool gcd_limit_is_capacity(const char *field)
     return strstr(field, "apacity") != NULL;
 }
 
-/* The limit in NODE, or in its options, if COUNT may be near it; NULL = not known. */
-static const char *limit_of(const struct suspects_work *w, uint32_t node, uint64_t count,
-                            uint64_t *ret)
+struct limit {
+    char field[LIMIT_FIELD_BYTES];
+    uint64_t number;
+};
+
+/* Keeps FIELD[N] in RET if NUMBER is a limit, the smallest so far, of at least LEAST. */
+static bool keep_limit(struct limit *ret, const char *field, size_t n, uint64_t number)
+{
+    if (n == 0 || n >= sizeof ret->field || (ret->field[0] != '\0' && ret->number <= number))
+        return false;
+    memcpy(ret->field, field, n);
+    ret->field[n] = '\0';
+    ret->number = number;
+    return true;
+}
+
+/* The same for the constants of TYPE (gcd_metadata_note) that limit what is in its field OF, or "".
+ */
+static void constant_limits(const struct suspects_work *w, uint32_t type, const char *of,
+                            uint64_t least, struct limit *ret)
+{
+    for (const char *p = gcd_graph_summary(w->g)->types[type].events, *end; p != NULL; p = end) {
+        size_t n = strcspn(p, " ;");
+        uint64_t number = 0;
+        if ((end = strchr(p, ';')) == NULL)
+            return;
+        end++;
+        if (p[n] != ' ' || p[n + 1] != '#' || n >= LIMIT_FIELD_BYTES)
+            continue;
+        for (const char *d = p + n + 2; *d >= '0' && *d <= '9' && number < UINT64_MAX / 16; d++)
+            number = number * 10 + (uint64_t)(*d - '0');
+        char name[LIMIT_FIELD_BYTES];
+        memcpy(name, p, n);
+        name[n] = '\0';
+        if (number >= least &&
+            (of[0] == '\0' ? gcd_is_limit_name(name) : gcd_is_limit_of(name, n, of)))
+            (void)keep_limit(ret, p, n, number);
+    }
+}
+
+static bool knows_numbers(const struct suspects_work *w)
+{
+    return w->o->limit != NULL && !gcd_graph_notes(w->g)->addresses_made_up;
+}
+
+/* The limit in NODE, or of its class, of its field OF or "", of at least LEAST. */
+static bool limit_in(const struct suspects_work *w, uint32_t node, const char *of, uint64_t least,
+                     struct limit *ret)
+{
+    uint64_t number;
+    const char *field =
+        knows_numbers(w)
+            ? w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, node), of, least, &number)
+            : NULL;
+    ret->field[0] = '\0';
+    if (field != NULL)
+        (void)keep_limit(ret, field, strlen(field), number);
+    constant_limits(w, suspects_type_of(w, node), of, least, ret);
+    return ret->field[0] != '\0';
+}
+
+/* The limit in NODE, or in its options, if COUNT may be near it. */
+static bool limit_of(const struct suspects_work *w, uint32_t node, uint64_t count,
+                     struct limit *ret)
 {
     static const char *const words[] = { "Options", "Settings", "Configuration", "Limits" };
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
-    const char *field = w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, node), count, ret);
-    for (size_t i = 0; i < n && i < OPTIONS_SEEN && field == NULL; i++) {
+    bool found = limit_in(w, node, "", count, ret);
+    for (size_t i = 0; i < n && i < OPTIONS_SEEN && !found; i++) {
         uint32_t type = suspects_type_of(w, edges[i]);
         const char *name = gcd_graph_summary(w->g)->types[type].name;
-        for (size_t k = 0; k < sizeof words / sizeof *words && field == NULL && w->is_own[type];
-             k++)
-            if (gcd_bytes_end(name, strcspn(name, "`["), words[k]))
-                field =
-                    w->o->limit(w->o->numbers, gcd_graph_node_address(w->g, edges[i]), count, ret);
+        for (size_t k = 0; k < sizeof words / sizeof *words && !found && w->is_own[type]; k++)
+            found = gcd_bytes_end(name, strcspn(name, "`["), words[k]) &&
+                    limit_in(w, edges[i], "", count, ret);
     }
-    return field;
+    return found;
 }
 
 /* Does FIELD limit how many elements its object has, and nothing else?  "_maxMessages" may be of
@@ -435,10 +503,9 @@ static bool has_one_collection(const struct suspects_work *w, uint32_t node)
     return lists <= 1 && others <= 1;
 }
 
-static bool knows_limits(const struct suspect_words *s, const struct gcd_suspect *p)
+static bool has_own_owner(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    return p->owner_node != GCD_NODE_NONE && s->w->is_own[p->owner] && s->w->o->limit != NULL &&
-           !gcd_graph_notes(s->w->g)->addresses_made_up;
+    return p->owner_node != GCD_NODE_NONE && s->w->is_own[p->owner];
 }
 
 /* The largest limit of the owner of P, if COUNT is far above it; NULL = it is not, or not known. */
@@ -448,10 +515,10 @@ static const char *exceeded_limit(const struct suspect_words *s, const struct gc
     const struct suspects_work *w = s->w;
     const char *found = NULL, *field;
     uint64_t limit = LEAST_LIMITED - 1;
-    if (!knows_limits(s, p) || !has_one_collection(w, p->owner_node))
+    if (!has_own_owner(s, p) || !knows_numbers(w) || !has_one_collection(w, p->owner_node))
         return NULL;
     uint64_t address = gcd_graph_node_address(w->g, p->owner_node);
-    while ((field = w->o->limit(w->o->numbers, address, limit + 1, &limit)) != NULL) {
+    while ((field = w->o->limit(w->o->numbers, address, "", limit + 1, &limit)) != NULL) {
         if (limit > count / FAR_ABOVE)
             return NULL;
         if (!is_own_limit(field))
@@ -473,34 +540,95 @@ static void put_limit(struct suspect_words *s, const struct gcd_suspect *p, cons
     suspects_put(s, ")");
 }
 
-/* COUNT elements of P that are nearly as many as a field of its owner allows, or far more.  Does it
- * say what there is to say?  Other numbers are seldom that near. */
+static void say_limited(struct suspect_words *s, const struct gcd_suspect *p,
+                        const struct limit *limit)
+{
+    suspects_put(s, "I");
+    put_limit(s, p, limit->field, limit->number);
+    suspects_put(s, ": it keeps no more. If that is too much memory, lower the limit.");
+    s->by_design = s->limited = true;
+}
+
+/* Has NODE, which has COUNT elements in FIELD, a limit that is named after that field and not
+ * passed? */
+static bool is_named_limit(const struct suspects_work *w, uint32_t node, const char *field,
+                           uint64_t count, struct limit *ret)
+{
+    return field[0] != '\0' && count >= LEAST_LIMITED &&
+           limit_in(w, node, field, count - count / NEARLY_ALL_OF, ret) &&
+           ret->number / FAR_BELOW <= count;
+}
+
+/* COUNT elements of P that are nearly as many as a field or a constant of its owner allows, or far
+ * more.  Does it say what there is to say?  Other numbers are seldom that near. */
 static bool advise_own_limit(struct suspect_words *s, const struct suspect *x, uint64_t count)
 {
     const struct gcd_suspect *p = &x->pub;
-    uint64_t limit;
-    if (!knows_limits(s, p) || count < LEAST_LIMITED)
+    struct limit limit;
+    uint64_t number;
+    if (!has_own_owner(s, p) || count < LEAST_LIMITED)
         return false;
-    const char *field = limit_of(s->w, p->owner_node, count - count / NEARLY_ALL_OF, &limit);
     bool array = x->collection.kind == GCD_COLLECTION_ARRAY;
-    if (field != NULL && count >= limit - limit / 4 && !(array && gcd_limit_is_capacity(field))) {
-        suspects_put(s, "I");
-        put_limit(s, p, field, limit);
-        suspects_put(s, ": it keeps no more. If that is too much memory, lower the limit.");
-        s->by_design = s->limited = true;
+    if (limit_of(s->w, p->owner_node, count - count / NEARLY_ALL_OF, &limit) &&
+        count >= limit.number - limit.number / 4 &&
+        !(array && gcd_limit_is_capacity(limit.field))) {
+        say_limited(s, p, &limit);
         return true;
     }
-    field = array ? NULL : exceeded_limit(s, p, count, &limit);
+    if (!array && is_named_limit(s->w, p->owner_node, suspects_owner_field(s, p), count, &limit)) {
+        say_limited(s, p, &limit);
+        return true;
+    }
+    const char *field = array ? NULL : exceeded_limit(s, p, count, &number);
     if (field == NULL)
         return false;
     suspects_put(s, "I");
-    put_limit(s, p, field, limit);
+    put_limit(s, p, field, number);
     suspects_put(s, ", but it holds ");
     suspects_put_number(s, count);
     suspects_put(s, ". ");
     put_look_for(s, p, true);
     suspects_put(s, "what should remove the others.");
     s->certain = true;
+    return true;
+}
+
+/* The fields of one object that are looked at. */
+#define FIELDS_SEEN 64u
+
+/* P, an object of the program, has collections with limits that are named after them.  Do these
+ * allow all that P holds, such as the keys of two of them?  Then it says so. */
+static bool advise_limits(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const struct suspects_work *w = s->w;
+    struct limit limit, most = { .number = 0 };
+    uint64_t sum = 0;
+    size_t n;
+    if (p->held_count == 0 || !w->is_own[p->type] || w->o->fields == NULL)
+        return false;
+    const uint32_t *edges = gcd_graph_few_edges(w->g, p->node, &n);
+    for (size_t i = 0; i < n && i < FIELDS_SEEN; i++) {
+        struct gcd_field f = gcd_fields_get(w->o->fields, p->node, i);
+        struct gcd_collection c;
+        struct gcd_error own = GCD_ERROR_INIT;
+        if (f.slot == GCD_SLOT_NONE || f.name[0] == '\0' ||
+            gcd_collections_kind(w->collections, suspects_type_of(w, edges[i])) ==
+                GCD_COLLECTION_NONE ||
+            gcd_collection_describe(w->collections, edges[i], &c, &own) != GCD_OK ||
+            !is_named_limit(w, p->node, f.name, c.at_least, &limit))
+            continue;
+        gcd_add_saturating(&sum, limit.number);
+        if (limit.number > most.number)
+            most = limit;
+    }
+    if (most.number == 0 || p->held[0].objects > sum)
+        return false;
+    suspects_put(s, "What it keeps has limits, such as ");
+    suspects_put_number(s, most.number);
+    suspects_put(s, " (%.100s of ", most.field);
+    suspects_put_where(s, p->type);
+    suspects_put(s, "). If that is too much memory, lower them.");
+    s->by_design = s->limited = true;
     return true;
 }
 
@@ -604,7 +732,9 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         s->by_design = true;
         return;
     }
-    if (x->pub.element.type != GCD_TYPE_NONE && advise_own_limit(s, x, x->pub.element.objects))
+    uint64_t count =
+        x->pub.element.type != GCD_TYPE_NONE ? x->pub.element.objects : x->collection.at_least;
+    if (advise_own_limit(s, x, count))
         return;
     if (is_own_pool(s, x)) {
         suspects_put(s, "A pool keeps what was returned for the next peak. If it is too large, "
@@ -671,6 +801,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         return;
     }
     const struct growth grows = growth_of(kind);
+    s->may_be_limited = if_grows && kind != GCD_COLLECTION_TEXT;
     suspects_put(s, "%s", suspects_has_many_keys(s->w, x) ? "what adds keys to " : grows.before);
     put_it(s, &x->pub);
     suspects_put(s, "%s", grows.behind);
@@ -922,6 +1053,8 @@ static void advise_object(struct suspect_words *s, const struct suspect *x)
         s->by_design = true;
     } else if (suspects_is_gate(s->w, (const struct suspect *)p)) {
         advise_waited_for(s, p);
+    } else if (advise_limits(s, p)) {
+        return;
     } else if (p->shallow_bytes >= p->bytes / 2) {
         suspects_put(s, "It cannot grow: if all of it is needed, nothing is wrong; else ");
         s->size_only = true;

@@ -368,15 +368,19 @@ static void put_rows(struct suspect_words *s, const struct gcd_suspects *all, bo
 
 static void put_found(struct suspect_words *s, const struct gcd_suspects *all)
 {
-    size_t n = gcd_suspects_count(all), large = 0;
-    for (size_t i = 0; i < n; i++)
+    size_t n = gcd_suspects_count(all), large = 0, unlimited = 0;
+    for (size_t i = 0; i < n; i++) {
         large += gcd_suspects_get(all, i)->size_only;
+        unlimited += gcd_suspects_get(all, i)->unlimited;
+    }
     (void)put_native(s);
     put_rows(s, all, false);
     suspects_put(s, large > 0 && large < n ? "; " : "");
     put_rows(s, all, true);
     suspects_put(s, ".");
-    if (large == n)
+    if (large == n && unlimited > 0)
+        suspects_put(s, " One dump shows size, not growth.");
+    else if (large == n)
         suspects_put(s, " Nothing else speaks against %s: one dump shows size, not growth.",
                      n > 1 ? "them" : "it");
 }

@@ -271,6 +271,17 @@ static const struct suspect *adviser(const struct suspects_work *w, const struct
     return best;
 }
 
+/* Would F, which is about what X wastes, give X its advice, although X is within a limit? */
+static bool is_limited(const struct suspects_work *w, const struct suspect *x,
+                       const struct suspect *f)
+{
+    struct suspect_words own = { .w = w };
+    if (f == x || x->pub.kind != GCD_SUSPECT_OBJECT || kinds[f->pub.kind].how_sure != IS_SO)
+        return false;
+    suspects_advise_object(&own, x);
+    return own.limited;
+}
+
 static void say_kind(struct suspect_words *s, const struct suspect *x)
 {
     if (kinds[x->pub.kind].say != NULL) {
@@ -327,10 +338,12 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     struct suspect_names short_names = { .count = 0 };
     struct suspect_words place = { .w = w, .names = &short_names }, what = place;
     const struct suspect *by = adviser(w, x);
+    by = is_limited(w, x, by) ? x : by;
     for (int time = 0; time < 2; time++) { /* the first round only collects names */
         sentence.n = advice.n = place.n = what.n = 0;
         advice.condition = 0;
         advice.size_only = advice.limited = advice.certain = false;
+        advice.unlimited = advice.may_be_limited = false;
         say(&sentence, x, by);
         if (kinds[by->pub.kind].advise != NULL)
             kinds[by->pub.kind].advise(&advice, by);
@@ -342,6 +355,8 @@ gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x,
     if (advice.by_design && by == x && x->pub.kind == GCD_SUSPECT_OBJECT && w->notes_designs)
         x->pub.kind = GCD_SUSPECT_DESIGN;
     x->pub.limited = advice.limited && x->pub.kind == GCD_SUSPECT_DESIGN;
+    x->pub.unlimited = advice.unlimited;
+    x->pub.may_be_limited = advice.may_be_limited;
     x->pub.evidence = advice.by_design ? "" : evidence_of(w, x, advice.certain);
     x->pub.advice_condition = advice.condition;
     x->pub.size_only = advice.size_only && by == x;

@@ -29,7 +29,9 @@ struct suspect_words {
     size_t condition; /* an advice begins with so many bytes of a condition */
     bool size_only; /* so says the advice: only if it grows, or is not needed, something is wrong */
     bool limited;   /* so says the advice: by a number that is known */
-    bool certain;   /* so says the advice: a fault, whether it grows or not */
+    bool unlimited; /* so says the advice: it could have a limit, and has none */
+    bool may_be_limited; /* it says what adds to a collection, which may stop doing so */
+    bool certain;        /* so says the advice: a fault, whether it grows or not */
     bool by_design; /* so says the advice: to be large is no fault, a second dump shows nothing new
                      */
 };
