@@ -85,15 +85,21 @@ struct pair_of_dumps {
     struct answer_grown grown;
 };
 
+/* The graphs and sessions of D are there. */
+static void compare_sessions(struct pair_of_dumps *d)
+{
+    assert_int_equal(gcd_session_suspects(d->older, NULL, &d->before, &err), GCD_OK);
+    assert_int_equal(gcd_session_suspects(d->newer, NULL, &d->now, &err), GCD_OK);
+    assert_int_equal(answer_older_new(d->older, d->before, true, NULL, &d->o, &err), GCD_OK);
+    assert_int_equal(answer_grown_suspects(d->o, d->newer, d->now, NULL, &d->grown, &err), GCD_OK);
+}
+
 static void compare_heaps(struct pair_of_dumps *d, const struct store was[STORES],
                           const struct store is[STORES])
 {
     d->older = heap_of(was, d->complete[0], &d->graphs[0]);
     d->newer = heap_of(is, d->complete[1], &d->graphs[1]);
-    assert_int_equal(gcd_session_suspects(d->older, NULL, &d->before, &err), GCD_OK);
-    assert_int_equal(gcd_session_suspects(d->newer, NULL, &d->now, &err), GCD_OK);
-    assert_int_equal(answer_older_new(d->older, d->before, true, NULL, &d->o, &err), GCD_OK);
-    assert_int_equal(answer_grown_suspects(d->o, d->newer, d->now, NULL, &d->grown, &err), GCD_OK);
+    compare_sessions(d);
 }
 
 static void forget_heaps(struct pair_of_dumps *d)
@@ -319,6 +325,75 @@ static void growth_has_the_unit_of_its_row(void **state)
     }
 }
 
+/* Carts in one list, or each with a handle of its own, and the lines in each: EVERY so-manyth
+ * has no more than FIRST. */
+struct carts {
+    unsigned count, lines, every, first;
+    bool apart;
+};
+
+static struct gcd_session *carts_of(const struct carts *c, struct gcd_graph **ret_graph)
+{
+    struct pile *p = pile_new();
+    struct gcd_session *s = NULL;
+    uint32_t shop = node(p, "Shop.Checkout", 24), items = 0;
+    static_root(p, shop, "s_checkout");
+    if (!c->apart)
+        items = child(p, child(p, shop, LIST, 32), "System.Object[]", 24 + 8 * 1000);
+    for (unsigned i = 0; i < c->count; i++) {
+        uint32_t cart = c->apart ? node(p, "Shop.Cart", 40) : child(p, items, "Shop.Cart", 40),
+                 all = child(p, child(p, cart, LIST, 32), "System.Object[]", 24 + 8 * 64);
+        unsigned n = c->every > 0 && i % c->every == 0 ? c->first : c->lines;
+        if (c->apart)
+            root(p, cart, GCD_ROOT_HANDLE, 0, "");
+        for (unsigned k = 0; k < n; k++)
+            child(p, all, "Shop.Line", 200);
+    }
+    *ret_graph = pile_graph(p);
+    assert_int_equal(
+        gcd_session_new(*ret_graph,
+                        &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
+                                                       .min_bytes = ANSWER_GROWN_BYTES },
+                        &s, &err),
+        GCD_OK);
+    return s;
+}
+
+/* Owners, of which there are more, or which have more; up to a limit or not; in one place or all
+ * over the heap. */
+static void put_carts(FILE *to)
+{
+    static const struct carts rows[][2] = {
+        { { .count = 200, .lines = 5 }, { .count = 600, .lines = 5 } },
+        { { .count = 200, .lines = 5 }, { .count = 200, .lines = 25 } },
+        { { .count = 200, .lines = 5, .every = 3, .first = 25 }, { .count = 200, .lines = 25 } },
+        { { .count = 200, .lines = 5, .every = 3, .first = 23 },
+          { .count = 200, .lines = 25, .every = 4, .first = 9 } },
+        { { .count = 200, .lines = 25 }, { .count = 200, .lines = 5 } },
+        { { .count = 300, .lines = 5, .apart = true },
+          { .count = 300, .lines = 25, .apart = true } },
+        { { .count = 300, .lines = 5, .apart = true },
+          { .count = 900, .lines = 5, .apart = true } },
+        { { .count = 300, .lines = 5 }, { .count = 300, .lines = 5, .apart = true } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pair_of_dumps d = { .complete = { true, true } };
+        for (unsigned k = 0; k < 2; k++) {
+            const struct carts *c = &rows[i][k];
+            fprintf(to, "%s%u carts%s of %u lines", k > 0 ? " -> " : "\n", c->count,
+                    c->apart ? " apart" : "", c->lines);
+            if (c->every > 0)
+                fprintf(to, ", one in %u of %u", c->every, c->first);
+        }
+        fputs("\n", to);
+        d.older = carts_of(&rows[i][0], &d.graphs[0]);
+        d.newer = carts_of(&rows[i][1], &d.graphs[1]);
+        compare_sessions(&d);
+        put_all(to, &d);
+        forget_heaps(&d);
+    }
+}
+
 /* What has grown, in all words: compared with a file.  Stores come, grow, stay, shrink and go; now
  * and then a dump is incomplete. */
 static void all_that_is_said_of_growth(void **state)
@@ -349,6 +424,7 @@ static void all_that_is_said_of_growth(void **state)
         put_all(to, &d);
         forget_heaps(&d);
     }
+    put_carts(to);
     assert_int_equal(fclose(to), 0);
     expect_file("growth.txt", all);
     free(all);
