@@ -10,6 +10,9 @@
 #include "base/text.h"
 #include "session/session.h"
 
+static bool number_in_image(void *numbers, uint64_t address, const char *field, int64_t *ret);
+static bool has_numbers(const struct gcd_session *s);
+
 static gcd_status make_origins(struct gcd_session *s, const struct gcd_context *c,
                                struct gcd_error *err)
 {
@@ -22,7 +25,9 @@ static gcd_status make_collections(struct gcd_session *s, const struct gcd_conte
 {
     struct gcd_context kept = session_context(s, NULL); /* the collections keep it */
     (void)c;
-    return gcd_collections_new(s->graph, &kept, &s->collections, err);
+    GCD_TRY(gcd_collections_new(s->graph, &kept, &s->collections, err));
+    gcd_collections_know(s->collections, has_numbers(s) ? number_in_image : NULL, s);
+    return GCD_OK;
 }
 
 static gcd_status make_generations(struct gcd_session *s, const struct gcd_context *c,

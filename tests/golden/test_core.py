@@ -28,6 +28,12 @@ def counts():
         return json.load(f)
 
 
+def without_counts(text):
+    """Only the core has the fields that count elements, and what each has on average."""
+    text = re.sub(rb"\(([\d,]+ elements), [\d.]+ \w+ each\)", rb"(\1)", text)
+    return b" ".join(re.sub(rb"\b(?:at least|about)\s+([\d,]+ elements)", rb"\1", text).split())
+
+
 class Core(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -189,7 +195,8 @@ class Core(unittest.TestCase):
             r = gcdumpc("convert", CORE, "-o", out, *words)
             self.assertEqual(r.returncode, 0, r.stderr)
             for command in ("report", "--by", "generation"), ("report", "--edges"), ("leaks",), ("paths", "--type", "HeapLab.Lab"):
-                self.assertEqual(gcdumpc(*command, out).stdout, gcdumpc(*command, CORE, *words).stdout, (command, words))
+                self.assertEqual(without_counts(gcdumpc(*command, out).stdout),
+                                 without_counts(gcdumpc(*command, CORE, *words).stdout), (command, words))
             info, _ = gcdumpc_json("info", out)
             self.assertEqual((info["trace"]["container"], info["trace"]["start_unix_ms"]), ("nettrace", None))
             self.assertEqual((info["image"]["made_from"], info["image"]["ended_by"], info["image"]["with_dead"]), ("core", None, bool(words)))

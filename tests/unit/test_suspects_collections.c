@@ -330,6 +330,107 @@ static bool is_limited_by_constant(const char *constants, const char *said)
     return notes > 0;
 }
 
+/* [gcd_suspects_options.number] The number of elements, if there is one. */
+static bool size_at(void *numbers, uint64_t address, const char *field, int64_t *ret)
+{
+    const int64_t *size = numbers;
+    *ret = size[0];
+    return address != 0 && size[0] >= 0 && strcmp(field, "_size") == 0;
+}
+
+/* A list with room for 640 pages has 60, and many nulls if its size says so. */
+static void a_size_tells_nulls_from_room(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t size;
+        uint64_t least, most;
+        const char *advice;
+    } cases[] = {
+        { -1, 60, 640, "or call TrimExcess" },       { 60, 60, 60, "or call TrimExcess" },
+        { 600, 600, 600, "elements that are null" }, { 59, 60, 640, "or call TrimExcess" },
+        { 641, 60, 640, "or call TrimExcess" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pile *p = pile_new();
+        uint32_t store = node(p, "Shop.Store", 64),
+                 list = child(p, store, GENERIC "List`1[Shop.Page]", 32),
+                 array = child(p, list, "Shop.Page[]", 24 + 8 * 64000);
+        for (int k = 0; k < 6000; k++)
+            child(p, array, "Shop.Page", 20);
+        p->types[type(p, "Shop.Page[]")].parameters[0] = CLASS;
+        static_root(p, store, "s_store");
+        struct answer a;
+        struct gcd_error err = GCD_ERROR_INIT;
+        int64_t size = cases[i].size < 0 ? -1 : cases[i].size * 100;
+        const struct gcd_suspects_options how = {
+            .share = 0.3, .min_bytes = 1, .number = size_at, .numbers = &size
+        };
+        assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+        const struct gcd_suspect *sparse = NULL;
+        for (size_t k = 0; k < gcd_suspects_count(a.s); k++) {
+            const struct gcd_suspect *s = gcd_suspects_get(a.s, k);
+            if (s->kind == GCD_SUSPECT_SPARSE)
+                sparse = s;
+            else if (s->elements_at_least != cases[i].least * 100 ||
+                     s->elements_at_most != cases[i].most * 100 ||
+                     strncmp(s->what, "6,000 Page", 10) != 0)
+                fail_msg("%zu: %s, %u to %u", i, s->what, (unsigned)s->elements_at_least,
+                         (unsigned)s->elements_at_most);
+        }
+        assert_non_null(sparse);
+        if (strstr(sparse->advice, cases[i].advice) == NULL)
+            fail_msg("%zu: %s", i, sparse->advice);
+        forget(a);
+    }
+}
+
+#define RX "System.Reactive."
+
+/* 60 subscriptions to a Subject<T> of the store, each by an object of DASHBOARD; "" = by lambdas
+ * of the store. */
+static void see_subscriptions(const char *dashboard, const char *said)
+{
+    struct pile *p = pile_new();
+    uint32_t store = node(p, "Shop.Store", 64),
+             subject = child(p, store, RX "Subjects.Subject`1[System.Int64]", 32),
+             array = child(p, subject, RX "Subjects.Subject`1+SubjectDisposable[System.Int64][]",
+                           24 + 8 * 60);
+    for (int k = 0; k < 60; k++) {
+        uint32_t one = child(p, array, RX "Subjects.Subject`1+SubjectDisposable[System.Int64]", 32),
+                 where =
+                     child(p, one, RX "Linq.ObservableImpl.Where`1+Predicate+_[System.Int64]", 48),
+                 predicate = child(p, where, "System.Func`2[System.Int64,System.Boolean]", 64),
+                 observer = child(p, where, RX "AnonymousObserver`1[System.Int64]", 48),
+                 action = child(p, observer, "System.Action`1[System.Int64]", 64);
+        edge(p, one, subject);
+        child(p, predicate, "Shop.Store+<>c", 24);
+        if (dashboard[0] != '\0')
+            child(p, action, dashboard, 4000);
+        else
+            child(p, action, "Shop.Store+<>c__DisplayClass1_0", 4000);
+    }
+    p->types[type(p, "System.Func`2[System.Int64,System.Boolean]")].flags = GCD_TYPE_DELEGATE;
+    p->types[type(p, "System.Action`1[System.Int64]")].flags = GCD_TYPE_DELEGATE;
+    static_root(p, store, "s_store");
+    struct answer a = ask(p, 0.3);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    const char *advice = gcd_suspects_get(a.s, 0)->advice;
+    if (strcmp(advice, said) != 0)
+        fail_msg("%s", advice);
+    forget(a);
+}
+
+static void subscriptions_of_rx_have_a_subscriber(void **state)
+{
+    (void)state;
+    see_subscriptions("Shop.Dashboard",
+                      "If it grows, look in Dashboard for a subscription to Store that it never "
+                      "disposes of.");
+    see_subscriptions("",
+                      "If it grows, look in Store for subscriptions that are never disposed of.");
+}
+
 static void what_a_constant_limits_is_a_note(void **state)
 {
     (void)state;
@@ -1071,6 +1172,8 @@ int main(void)
         cmocka_unit_test(contents_that_nobody_finds_again),
         cmocka_unit_test(what_is_full_by_its_own_field_is_a_note),
         cmocka_unit_test(what_a_constant_limits_is_a_note),
+        cmocka_unit_test(a_size_tells_nulls_from_room),
+        cmocka_unit_test(subscriptions_of_rx_have_a_subscriber),
         cmocka_unit_test(what_is_far_above_its_own_limit_is_a_suspect),
         cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
         cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),

@@ -70,6 +70,11 @@ GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g,
                                               const struct gcd_context *context,
                                               struct gcd_collections **ret, struct gcd_error *err);
 void gcd_collections_free(struct gcd_collections *c);
+/* As gcd_suspects_options.number, which tells counts from now on; NULL = no numbers are known. */
+void gcd_collections_know(struct gcd_collections *c,
+                          bool (*number)(void *numbers, uint64_t address, const char *field,
+                                         int64_t *ret),
+                          void *numbers);
 
 /*
  * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others and for
@@ -135,6 +140,8 @@ struct gcd_collection {
     /* number of elements that fit into its arrays without growing; GCD_COUNT_UNKNOWN.  Collections
      * of nodes have none */
     uint64_t capacity;
+    /* of these elements, which are references, so many are null as far as is known */
+    uint64_t nulls;
     /* elements are values, which no event counts: ELEMENTS is the capacity */
     bool only_capacity;
     /* references to elements, keys and values; nulls and values that are not objects do not count

@@ -389,6 +389,45 @@ static gcd_status describe_handlers(struct gcd_collections *c, struct gcd_collec
     return GCD_OK;
 }
 
+/* The field of NODE with the number of its elements, and that with those that it has not. */
+static bool read_count(const struct gcd_collections *c, enum gcd_collection_kind kind,
+                       uint32_t node, uint64_t *ret)
+{
+    bool table = kind == GCD_COLLECTION_DICTIONARY || kind == GCD_COLLECTION_SET,
+         sized = kind == GCD_COLLECTION_LIST || kind == GCD_COLLECTION_QUEUE ||
+                 kind == GCD_COLLECTION_STACK || kind == GCD_COLLECTION_PRIORITY_QUEUE;
+    uint64_t address = gcd_graph_node_address(c->g, node);
+    int64_t count, free = 0;
+    if ((!table && !sized) || !c->number(c->numbers, address, table ? "_count" : "_size", &count) ||
+        (table && !c->number(c->numbers, address, "_freeCount", &free)) || free < 0 || count < free)
+        return false;
+    *ret = (uint64_t)(count - free);
+    return true;
+}
+
+/* What a number in the collection NODE says of it, unless that contradicts what is seen. */
+static void know_count(const struct gcd_collections *c, uint32_t node, struct gcd_collection *it)
+{
+    uint64_t count;
+    if (c->number == NULL || gcd_collection_is_exact(it) ||
+        !read_count(c, it->kind, node, &count) || count > it->at_most ||
+        (!it->only_capacity && count < it->at_least))
+        return;
+    if (it->kind == GCD_COLLECTION_LIST && !it->only_capacity && count > it->references)
+        it->nulls = count - it->references;
+    it->elements = it->at_least = it->at_most = count;
+    it->only_capacity = false;
+}
+
+void gcd_collections_know(struct gcd_collections *c,
+                          bool (*number)(void *numbers, uint64_t address, const char *field,
+                                         int64_t *ret),
+                          void *numbers)
+{
+    c->number = gcd_graph_notes(c->g)->addresses_made_up ? NULL : number;
+    c->numbers = numbers;
+}
+
 gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
                                    struct gcd_collection *ret, struct gcd_error *err)
 {
@@ -416,6 +455,7 @@ gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node,
     struct bounds b = in.known == NULL ? count_array(&in) : count(c, &in);
     it.only_capacity = is_of_values(c, &in);
     set_bounds(&it, &b);
+    know_count(c, at, &it);
     if (in.entries != GCD_NODE_NONE)
         GCD_TRY(tally_entries(c, &in, &b, err));
     take_parts(c, &it);

@@ -109,6 +109,8 @@ struct gcd_collections {
     const struct gcd_graph *g;
     const struct gcd_summary *summary;
     unsigned ptr_bytes;
+    bool (*number)(void *numbers, uint64_t address, const char *field, int64_t *ret);
+    void *numbers;
     uint8_t *known;                  /* [types] 1 + number in gcd_collection_types, 0 = none */
     uint8_t *is_array;               /* [types] */
     struct gcd_length_rule *lengths; /* [types] */

@@ -269,6 +269,7 @@ static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
     gcd_idmap_init(&w->sites, w->alloc);
     GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
+    gcd_collections_know(w->collections, w->o->number, w->o->numbers);
     GCD_TRY(suspects_find_origins(w, err));
     GCD_TRY(suspects_find_alike(w, err));
     w->s->checks[GCD_SUSPECT_INTERNED].unknown = w->lacks_references;

@@ -102,6 +102,7 @@ struct suspect {
     uint64_t type_bytes;   /* FINALIZERS: what these keep alive */
     uint64_t references;   /* COLLECTIONS: objects in their arrays; SPARSE: used slots */
     uint64_t places;       /* SPARSE: all slots */
+    uint64_t nulls;        /* SPARSE: of these, elements that are known to be null */
     uint64_t each_bytes;   /* COLLECTIONS: size of one */
     bool is_array;         /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes; /* PINNED: ranges with the free bytes */
@@ -139,7 +140,8 @@ struct suspect {
     /* OBJECT, a collection of delegates or of what has one: the own type of nearly all targets, if
      * that is not the owner; of IObserver<T>: the elements' type; GCD_TYPE_NONE */
     uint32_t listener;
-    bool observers; /* LISTENER are observers */
+    bool observers;     /* LISTENER are observers */
+    bool subscriptions; /* which Rx keeps in an array */
     /* OBJECT, a dictionary and a linked list of the same nodes; LOST: of which the dictionary finds
      * only FOUND_NODES */
     enum { SUSPECT_NOT_RECENT, SUSPECT_RECENT, SUSPECT_RECENT_LOST } recent;

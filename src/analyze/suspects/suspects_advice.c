@@ -640,7 +640,11 @@ static void advise_listener(struct suspect_words *s, const struct suspect *x)
         put_listener(s, &x->pub, x->listener);
         return;
     }
-    suspects_put_where(s, x->listener);
+    suspects_put_where(s, x->listener != GCD_TYPE_NONE ? x->listener : x->pub.owner);
+    if (x->listener == GCD_TYPE_NONE) {
+        suspects_put(s, " for subscriptions that are never disposed of.");
+        return;
+    }
     suspects_put(s, " for a subscription to ");
     suspects_put_owner_place(s, &x->pub);
     suspects_put(s, " that it never disposes of.");
@@ -748,7 +752,7 @@ static void advise_collection(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, ".");
         return;
     }
-    if (x->listener != GCD_TYPE_NONE) {
+    if (x->listener != GCD_TYPE_NONE || x->subscriptions) {
         advise_listener(s, x);
         return;
     }

@@ -67,6 +67,48 @@ static bool is_passive(const struct suspects_work *w, uint32_t node)
     return passive;
 }
 
+/* ---- Rx ---- */
+
+#define RX      "System.Reactive."
+#define RX_SEEN 64u /* objects of one subscription that are looked at */
+
+/* Is X the array of subscriptions of a Subject<T>, or the like, of Rx? */
+static bool has_subscriptions(const struct suspects_work *w, const struct suspect *x)
+{
+    return gcd_text_begins(gcd_graph_summary(w->g)->types[x->pub.element.type].name,
+                           RX "Subjects.");
+}
+
+/* Is TYPE of what one subscription consists of, and not what it subscribed to? */
+static bool is_in_subscription(const struct suspects_work *w, uint32_t type)
+{
+    const char *name = gcd_graph_summary(w->g)->types[type].name;
+    return gcd_text_begins(name, RX) &&
+           (!gcd_text_begins(name, RX "Subjects.") || strchr(name, '+') != NULL);
+}
+
+/* The object of the program, not of OWNER, that subscription NODE calls; GCD_NODE_NONE. */
+static uint32_t subscriber_of(const struct suspects_work *w, uint32_t node, uint32_t owner)
+{
+    uint32_t all[RX_SEEN] = { node };
+    size_t count = 1;
+    for (size_t at = 0; at < count; at++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->g, all[at], &n);
+        for (size_t i = 0; i < n && i < FIELDS_MAX; i++) {
+            uint32_t type = suspects_type_of(w, edges[i]), target = edges[i];
+            if (suspects_is_delegate(w, type) && (target = target_of(w, edges[i])) == GCD_NODE_NONE)
+                continue;
+            type = suspects_type_of(w, target);
+            if (w->is_own[type] && !is_part_of(w, type, owner))
+                return target;
+            if (target == edges[i] && is_in_subscription(w, type) && count < RX_SEEN)
+                all[count++] = target;
+        }
+    }
+    return GCD_NODE_NONE;
+}
+
 static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     uint32_t asked = 0, same = 0, type = GCD_TYPE_NONE;
@@ -75,8 +117,9 @@ static gcd_status find_one(struct suspects_work *w, struct suspect *x, struct gc
             GCD_TRY(suspects_check(w, err));
         if (suspects_type_of(w, node) != x->pub.element.type)
             continue;
-        uint32_t target = !x->observers || is_passive(w, node) ? target_in(w, node)
-                                                               : GCD_NODE_NONE,
+        uint32_t target = x->subscriptions ? subscriber_of(w, node, x->pub.owner)
+                          : !x->observers || is_passive(w, node) ? target_in(w, node)
+                                                                 : GCD_NODE_NONE,
                  of = target != GCD_NODE_NONE ? suspects_type_of(w, target) : GCD_TYPE_NONE;
         asked++;
         if (same == 0)
@@ -106,13 +149,15 @@ gcd_status suspects_find_listeners(struct suspects_work *w, struct gcd_error *er
         struct suspect *x = &w->s->items[i];
         const struct gcd_suspect *p = &x->pub;
         x->listener = GCD_TYPE_NONE;
-        x->observers = false;
+        x->observers = x->subscriptions = false;
         if (p->kind == GCD_SUSPECT_OBJECT && x->collection.kind != GCD_COLLECTION_NONE &&
             p->element.type != GCD_TYPE_NONE && p->element.objects >= FEWEST &&
             p->owner != GCD_TYPE_NONE && w->is_own[p->owner]) {
             x->observers = has_observers(w, x);
             if (x->observers)
                 x->listener = p->element.type;
+            x->subscriptions = has_subscriptions(w, x);
+            x->observers = x->observers || x->subscriptions;
             GCD_TRY(find_one(w, x, err));
         }
     }

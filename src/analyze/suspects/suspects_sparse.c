@@ -21,7 +21,7 @@
 
 struct sparse_type {
     uint32_t type, worst;
-    uint64_t objects, bytes, empty_bytes, used, places, worst_bytes;
+    uint64_t objects, bytes, empty_bytes, used, places, nulls, worst_bytes;
     bool large; /* at least one of them is */
 };
 
@@ -41,10 +41,15 @@ static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
     return (uint64_t)((double)bytes * (1 - (double)used / (double)places));
 }
 
-static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used,
-                      uint64_t places, struct gcd_error *err)
+/* The slots of an array or a collection. */
+struct slots {
+    uint64_t bytes, used, places, nulls;
+};
+
+static gcd_status add(struct search *s, uint32_t node, struct slots of, struct gcd_error *err)
 {
     uint32_t type = suspects_type_of(s->w, node), i = gcd_idmap_get(&s->map, type);
+    uint64_t bytes = of.bytes, used = of.used, places = of.places;
     if (places == 0 || used > places / PLACES_OF_ONE || bytes <= SUSPECTS_SMALL)
         return GCD_OK;
     if (s->told != GCD_TYPE_NONE) /* counted already */
@@ -65,6 +70,7 @@ static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t 
     gcd_add_saturating(&it->empty_bytes, empty);
     gcd_add_saturating(&it->used, used);
     gcd_add_saturating(&it->places, places);
+    gcd_add_saturating(&it->nulls, of.nulls);
     if (empty > it->worst_bytes) {
         it->worst_bytes = empty;
         it->worst = node;
@@ -94,7 +100,7 @@ static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_erro
         !gcd_collections_of_references(w->collections, suspects_type_of(w, node)) ||
         !gcd_length_of(rule, bytes, &length) || is_inside(w, node))
         return GCD_OK;
-    return add(s, node, bytes, n, length, err);
+    return add(s, node, (struct slots){ .bytes = bytes, .used = n, .places = length }, err);
 }
 
 /* Describes NODE only if it alone holds an object that is not small, which most collections do not.
@@ -114,7 +120,9 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
     gcd_status st = suspects_describe(s->w, node, &it, err);
     if (st != GCD_OK || it.only_capacity || it.capacity == GCD_COUNT_UNKNOWN)
         return st == GCD_END ? GCD_OK : st;
-    return add(s, node, it.structure_bytes, it.elements, it.capacity, err);
+    return add(s, node,
+               (struct slots){ it.structure_bytes, it.elements - it.nulls, it.capacity, it.nulls },
+               err);
 }
 
 static gcd_status look_at(struct search *s, uint32_t node, struct gcd_error *err)
@@ -160,6 +168,7 @@ static gcd_status make_suspects(struct search *s, struct gcd_error *err)
         x->pub.shallow_bytes = x->pub.retained_bytes = it->bytes;
         x->references = it->used;
         x->places = it->places;
+        x->nulls = it->nulls;
         s->told = it->type;
         GCD_TRY(look_at_all(s, err));
     }
@@ -227,6 +236,9 @@ void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x)
     if (gcd_collections_kind(s->w->collections, x->pub.type) == GCD_COLLECTION_ARRAY)
         suspects_put(
             s, "Make the arrays as long as they are used, or keep what is there in a dictionary.");
+    else if (x->nulls >= (x->places - x->references) / 2)
+        suspects_put(s, "Most of what is empty are elements that are null: keep what is there in a "
+                        "dictionary.");
     else
         suspects_put(
             s, "Create %s without that capacity, or call TrimExcess after removing many elements.",

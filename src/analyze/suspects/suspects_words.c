@@ -721,7 +721,9 @@ static struct elements elements_of(const struct suspect *x)
                           .type = most->type,
                           .bound = "",
                           .text = it->kind == GCD_COLLECTION_TEXT };
-    if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
+    if (it->nulls > 0)
+        e.n = e.typed;
+    else if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
         e.n = e.typed; /* this many of this type are certain */
     else if (!exact)
         e.bound = gcd_bound(it->elements, it->at_least, it->at_most);
