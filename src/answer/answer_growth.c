@@ -696,7 +696,8 @@ gcd_status answer_grown_suspects(struct answer_older *o, struct gcd_session *new
     of.order = o->order;
     of.ordered = o->growth_count;
     GCD_TRY(answer_suspects(&of, &ret->texts, err));
-    ret->rows = gcd_mem_new_array(&o->alloc, o->growth_count, sizeof *ret->rows);
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL); /* as that of the texts */
+    ret->rows = gcd_mem_new_array(&alloc, o->growth_count, sizeof *ret->rows);
     if (ret->rows == NULL && o->growth_count > 0)
         return gcd_fail_nomem(err, "comparing suspects");
     ret->count = o->growth_count;

@@ -10,6 +10,7 @@
 #include "answer/answers.h"
 #include "support/check.h"
 #include "support/expected.h"
+#include "support/failalloc.h"
 /* its struct of this name is another one */
 #define answer pile_answer
 #include "support/pile.h"
@@ -430,12 +431,43 @@ static void all_that_is_said_of_growth(void **state)
     free(all);
 }
 
+/* Whatever allocation fails, that is said, and nothing is left. */
+static void growth_needs_memory(void **state)
+{
+    (void)state;
+    static const struct carts before = { .count = 300, .lines = 5, .apart = true },
+                              after = { .count = 300, .lines = 25, .apart = true };
+    struct pair_of_dumps d = { .complete = { true, true } };
+    d.older = carts_of(&before, &d.graphs[0]);
+    d.newer = carts_of(&after, &d.graphs[1]);
+    assert_int_equal(gcd_session_suspects(d.older, NULL, &d.before, &err), GCD_OK);
+    assert_int_equal(gcd_session_suspects(d.newer, NULL, &d.now, &err), GCD_OK);
+    bool failed = true;
+    for (uint64_t at = 1; failed; at += 1 + at / 8) {
+        struct failalloc f;
+        struct answer_grown grown = { .count = 0 };
+        failalloc_init(&f);
+        f.fail_at = at;
+        gcd_status st = answer_older_new(d.older, d.before, true, &f.alloc, &d.o, &err);
+        if (st == GCD_OK)
+            st = answer_grown_suspects(d.o, d.newer, d.now, NULL, &grown, &err);
+        failed = f.failed > 0;
+        assert_int_equal(st, failed ? GCD_E_NOMEM : GCD_OK);
+        answer_grown_done(&grown);
+        answer_older_free(d.o);
+        d.o = NULL;
+        assert_null(failalloc_complaint(&f));
+    }
+    forget_heaps(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_growth_is_one_row),
         cmocka_unit_test(growth_has_the_unit_of_its_row),
         cmocka_unit_test(all_that_is_said_of_growth),
+        cmocka_unit_test(growth_needs_memory),
     };
     return cmocka_run_group_tests_name("test_growth", tests, NULL, NULL);
 }
