@@ -44,38 +44,40 @@ class Added(Project):
     """The parent project names no build type, makes no packages, and has neither libuv nor jansson in mind."""
     SOURCE = os.path.join(ROOT, "tests", "linkage", "subproject")
 
-    def test_a_parent_without_a_build_type_keeps_none(self):
-        """With clang and Ninja where they are; what clang says of the sources is in the builds with sanitizers."""
-        ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
-        said = self.configure(self.SOURCE, "work", *ninja, *(["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else []))
+    def test_the_parent_decides_on_shared_libraries_and_the_build_type(self):
+        """With clang where it is; what clang says of the sources is in the builds with sanitizers."""
+        said = self.configure(self.SOURCE, "work", *(["-DCMAKE_C_COMPILER=clang"] if shutil.which("clang") else []))
         self.assertIn('build type "", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
         self.assertNotIn("libuv", said)
+        said = self.configure(self.SOURCE, "work", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_BUILD_TYPE=MinSizeRel")
+        self.assertIn('build type "MinSizeRel", package "", gcdumpc::gcdumpc SHARED_LIBRARY', said)
 
     def test_it_configures_builds_and_changes_nothing_of_its_parent(self):
         """It has the type of the build under test and is compiled two folders below a copy of the sources: so the compiler cache has what else
-        takes a minute."""
-        source = copy_source(ROOT, self.path("copy"))
-        said = self.configure(self.SOURCE, "work", f"-DGCDUMPC_SOURCE={source}", f"-DFETCHCONTENT_BASE_DIR={source}/build",
-                              "-DCMAKE_BUILD_TYPE=Release", *COMPILER)
+        takes a minute.  Make compiles in a folder of its own for each project."""
+        source, work = copy_source(ROOT, self.path("copy")), os.path.join("copy", "build", "b")
+        said = self.configure(self.SOURCE, work, f"-DGCDUMPC_SOURCE={source}", f"-DFETCHCONTENT_BASE_DIR={source}/build", "-DCMAKE_BUILD_TYPE=Release", *COMPILER)
         self.assertIn('build type "Release", package "", gcdumpc::gcdumpc STATIC_LIBRARY', said)
-        run("cmake", "--build", self.path("work"), "-j2")
+        run("cmake", "--build", self.path(work), "-j2")
         for program in ("with_gcdumpc", "with_static"):
-            self.assertIn("17646 objects", run(self.path("work", program), TRACE))
-        self.assertFalse(os.path.exists(self.path("work", "CPackConfig.cmake")))
-        self.assertIn("Total Tests: 0", run("ctest", "-N", "--test-dir", self.path("work")))
-        run("cmake", "--install", self.path("work"), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
+            self.assertIn("17646 objects", run(self.path(work, program), TRACE))
+        self.assertFalse(os.path.exists(self.path(work, "CPackConfig.cmake")))
+        self.assertIn("Total Tests: 0", run("ctest", "-N", "--test-dir", self.path(work)))
+        run("cmake", "--install", self.path(work), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
         self.assertEqual(files(self.path("staged")), {"usr/bin/with_static"})
-
-    def test_the_parent_decides_on_shared_libraries_and_the_build_type(self):
-        said = self.configure(self.SOURCE, "work", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_BUILD_TYPE=MinSizeRel")
-        self.assertIn('build type "MinSizeRel", package "", gcdumpc::gcdumpc SHARED_LIBRARY', said)
 
 
 class Alone(Project):
     def test_without_the_shared_library(self):
-        """BUILD_SHARED_LIBS=OFF: find_package and pkg-config still have what they had, from the archive; installed into a DESTDIR."""
+        """BUILD_SHARED_LIBS=OFF: find_package and pkg-config still have what they had, from the archive; installed into a DESTDIR.
+        BUILD_TESTING=OFF leaves out the tests."""
         source, work = copy_source(ROOT, self.path("copy")), os.path.join("copy", "build", "b")
-        self.configure(source, work, *COMPILER, "-DBUILD_SHARED_LIBS=OFF", "-DGCDUMPC_PROGRAM=OFF", "-DBUILD_TESTING=OFF")
+        self.configure(source, work, *COMPILER, "-DBUILD_SHARED_LIBS=OFF", "-DBUILD_TESTING=OFF")
+        self.assertIn("Total Tests: 0", run("ctest", "-N", "--test-dir", self.path(work)))
+        self.assertTrue(os.path.exists(self.path(work, "CPackConfig.cmake")))
+        with open(self.path(work, "CMakeCache.txt"), encoding="utf-8") as f:
+            self.assertRegex(f.read(), re.compile(r"^CMAKE_BUILD_TYPE:STRING=Release$", re.M))
+        self.configure(source, work, "-DGCDUMPC_PROGRAM=OFF")
         run("cmake", "--build", self.path(work), "-j2")
         run("cmake", "--install", self.path(work), "--prefix", "/usr", env={**os.environ, "DESTDIR": self.path("staged")})
         names = files(self.path("staged"))
@@ -93,13 +95,6 @@ class Alone(Project):
         flags = run("pkg-config", "--cflags", "--libs", "gcdumpc", env={**os.environ, "PKG_CONFIG_PATH": os.path.dirname(self.path("staged", pc))}).split()
         run("cc", "-std=c11", CONSUMER, "-o", self.path("by-pkg-config"), *flags)
         self.assertIn("17646 objects", run(self.path("by-pkg-config"), TRACE))
-
-    def test_build_testing_off_leaves_out_the_tests(self):
-        self.configure(ROOT, "work", "-DBUILD_TESTING=OFF")
-        self.assertIn("Total Tests: 0", run("ctest", "-N", "--test-dir", self.path("work")))
-        self.assertTrue(os.path.exists(self.path("work", "CPackConfig.cmake")))
-        with open(self.path("work", "CMakeCache.txt"), encoding="utf-8") as f:
-            self.assertRegex(f.read(), re.compile(r"^CMAKE_BUILD_TYPE:STRING=Release$", re.M))
 
 
 if __name__ == "__main__":

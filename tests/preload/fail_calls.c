@@ -8,9 +8,9 @@
  *     open:again      every other call ends with EINTR
  *     alloc:9:0       the ninth allocation gets nothing
  *
- * KINDS below lists the calls.  GCDUMPC_FAIL_REPORT names an existing file that gets two numbers of
- * 8 bytes: calls of that kind, and how many of them failed.  Calls made by the C library itself
- * (stdio) pass.
+ * GCDUMPC_FAIL_REPORT names an existing file that gets numbers of 8 bytes: the calls of each kind
+ * in the order of KINDS below, and how many of the wanted kind failed.  Calls made by the C library
+ * itself (stdio) pass.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,7 +61,9 @@ static enum kind wanted;
 static bool shortened, again, all_behind;
 static uint64_t fail_at;
 static int fail_with;
-static atomic_ullong counted, *calls = &counted, none_failed, *failed = &none_failed;
+static struct counts {
+    atomic_ullong calls[KINDS], failed;
+} unreported, *counts = &unreported;
 
 /* Runs before main and uses no call of these kinds. */
 __attribute__((constructor)) static void prepare(void)
@@ -70,7 +72,8 @@ __attribute__((constructor)) static void prepare(void)
     if (how == NULL || report == NULL)
         return;
     int fd = open(report, O_RDWR | O_CLOEXEC);
-    void *shared = fd >= 0 ? mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    void *shared = fd >= 0 ? mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                           : MAP_FAILED;
     if (shared == MAP_FAILED)
         abort();
     (void)close(fd);
@@ -89,20 +92,21 @@ __attribute__((constructor)) static void prepare(void)
         end += all_behind;
         fail_with = *end == ':' ? atoi(end + 1) : 0;
     }
-    calls = shared;
-    failed = calls + 1;
+    counts = shared;
     wanted = k; /* armed */
 }
 
 /* Must this call of KIND fail?  If so, sets errno. */
 static bool refused(enum kind kind)
 {
-    if (kind != wanted || kind == NONE)
+    if (kind == NONE)
         return false;
-    uint64_t n = atomic_fetch_add(calls, 1) + 1;
+    uint64_t n = atomic_fetch_add(&counts->calls[kind], 1) + 1;
+    if (kind != wanted)
+        return false;
     bool fail = again ? n % 2 == 1 : fail_at != 0 && (n == fail_at || (all_behind && n > fail_at));
     if (fail) {
-        atomic_fetch_add(failed, 1);
+        atomic_fetch_add(&counts->failed, 1);
         errno = again ? EINTR : kind == ALLOC ? ENOMEM : fail_with;
     }
     return fail;
