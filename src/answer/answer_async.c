@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/blocked.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
 
@@ -226,6 +227,7 @@ gcd_status answer_completed(const struct gcd_async *async, struct answer **ret,
 }
 
 static const struct answer_column jam_columns[] = {
+    FIELD("kind", ANSWER_TEXT),
     COLUMN("count", "Calls", ANSWER_COUNT),
     FIELD("old", ANSWER_COUNT),
     COLUMN("method", "Wait in", ANSWER_TEXT),
@@ -245,6 +247,7 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
     const struct gcd_async_frame *frames = gcd_async_frames(async, &n);
     const char *method = frames[jam->method].name, *what = frames[jam->waits_for].name;
     answer_row(a);
+    answer_text(a, "kind", "calls");
     answer_count(a, "count", jam->stacks);
     if (gcd_async_totals(async).ages_known)
         answer_count(a, "old", jam->old_stacks);
@@ -259,6 +262,19 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
     char sentence[GCD_ASYNC_JAM_BYTES];
     gcd_async_jam_text(async, jam, place, sentence, sizeof sentence);
     answer_text(a, "sentence", answer_keep(a, "%s", sentence));
+}
+
+/* Threads that wait for locks or block in Wait or Result. */
+static void put_threads(struct answer *a, const struct gcd_graph *g)
+{
+    char text[GCD_BLOCKED_BYTES];
+    uint64_t threads = gcd_blocked_text(g, text, sizeof text);
+    if (text[0] == '\0')
+        return;
+    answer_row(a);
+    answer_text(a, "kind", "threads");
+    answer_count(a, "count", threads);
+    answer_text(a, "sentence", answer_keep(a, "%s", text));
 }
 
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
@@ -283,6 +299,7 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
     struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "finding where calls wait");
+    put_threads(a, of.graph);
     if (found)
         put_jam(a, async, &jam, place);
     return GCD_OK;

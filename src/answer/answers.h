@@ -176,7 +176,8 @@ const char *answer_requests_sentence(struct answer *a, const struct gcd_async_va
 
 /* ---- answer_async.c ---- */
 
-/* Where many calls of the program wait at once (gcd_async_find_jam): one row, or none. */
+/* What hangs: threads that wait (gcd_blocked_text), where many calls of the program wait at once
+ * (gcd_async_find_jam): a row each, or none. */
 extern const struct answer_shape answer_jam_shape;
 gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, struct answer **ret,
                       struct gcd_error *err);

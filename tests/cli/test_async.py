@@ -78,7 +78,7 @@ class Async(CliTest):
         self.assertTrue(got.pop("verdict")["complete"])
         del got["schema"], got["recording"]
         heap_bytes = 40 + 96 + 24 + 24 + 64 + 112 + 5 * (120 + 130 + 72 + 1000) + 10 + 2 * (104 + 3 * 72)
-        self.assertEqual(got, {"threads_wait": None, "names_missing": None, "heap_bytes": heap_bytes, "operations": 15, "stack_count": 10, "old_stacks": None, "probable_stacks": 1,
+        self.assertEqual(got, {"waiting": [], "names_missing": None, "heap_bytes": heap_bytes, "operations": 15, "stack_count": 10, "old_stacks": None, "probable_stacks": 1,
                                "bytes": sum(s["bytes"] for s in STACKS), "different": 3, "completed_count": 1, "completed_bytes": 96,
                                "runtime_async_calls": 0, "runtime_async_objects": 0, "fsharp_async_objects": 0})
 

@@ -15,8 +15,8 @@ ETL = os.path.join(CORPUS, "fuzz_etl", "v4-plain.etl")
 ASSEMBLY = os.path.join(CORPUS, "fuzz_metadata", "compiled.dll")     # its CodeView record:
 PDB, AGE = bytes.fromhex("f37bd787c03f0e479053d4f2754f6bb1"), 1
 NAMES = "gcdumpc"
-START, MODULE, TYPE, STATIC, LAYOUT = range(201, 206)       # metadata ids
-NUMBERS = {START: 1, MODULE: 2, TYPE: 3, STATIC: 4, LAYOUT: 7}
+START, MODULE, TYPE, STATIC, LAYOUT, IMAGE = range(201, 207)       # metadata ids
+NUMBERS = {START: 1, MODULE: 2, TYPE: 3, STATIC: 4, LAYOUT: 7, IMAGE: 6}
 
 
 def layout(type_id, text):
@@ -27,16 +27,21 @@ def layout(type_id, text):
     return LAYOUT, type_id, text, struct.pack("<Q", check)
 
 
+def image(blocked):
+    """An (IMAGE, ...) for named_trace: of a core, with what threads wait for."""
+    return IMAGE, 1 + (1 << 32), bytes(4), "core", "", "", blocked
+
+
 def named_trace(*names, gc=1, counts=None, later=b"", heap=None):
     """The heap of the shop, or HEAP; then as gcdumpc writes them, NAMES: (MODULE, id, MVID, assembly, token, path), (TYPE, id, outer),
-    (STATIC, address, field, class, label), layout()."""
+    (STATIC, address, field, class, label), layout(), image()."""
     file = V4File()
     file.define(*((kind, *row) for kind, row in DEFINED.items()))
     events = numbered(heap or shop_events())
     file.events(*events)
     file.sequence_point(events[-1].time + 1, tuple({event.thread: event.number for event in events}.items()))
     kinds = (MODULE, TYPE, STATIC) + (LAYOUT,) * any(name[0] == LAYOUT for name in names)
-    file.define(*((kind, NAMES, NUMBERS[kind], 1) for kind in (START, *kinds)))
+    file.define(*((kind, NAMES, NUMBERS[kind], 1) for kind in (START, *kinds, IMAGE)))
     counts = counts or [sum(name[0] == kind for name in names) for kind in kinds]
     number = struct.pack(f"<{2 + len(counts)}I", gc, 1, *counts)
     payloads = [(START, number)] + [(kind, struct.pack("<Q", key) + b"".join(t if isinstance(t, bytes) else z16(t) for t in texts)) for kind, key, *texts in names]
@@ -59,6 +64,26 @@ class OfAnImage(CliTest):
             self.assertGreater(sum(t["edges"] for t in of_core["types"]), 10_000)
             self.assertEqual(*({t["id"]: (t["count"], t["bytes"], t["edges"]) for t in r["types"]} for r in (of_core, of_recording)))
             self.assertTrue(of_recording["verdict"]["complete"])
+
+
+class ThreadsThatWait(CliTest):
+    def test_all_outputs_have_what_they_wait_for(self):
+        """In a heap without suspects, it is the answer."""
+        said = "40 threads wait for locks in Shop.Till.Pay. 40 wait for object 0xab, which thread 7 in Shop.Till.Print holds."
+        self.put("in.nettrace", named_trace(image("lock\t40\tShop.Till.Pay\tab\t7 in Shop.Till.Print\t0\n")))
+        rows = [{"kind": "threads", "count": 40, "sentence": said, **{key: None for key in ("old", "method", "waits_for", "place", "others", "others_wait_for",
+                                                                                         "others_method")}}]
+        for command in "leaks", "async":
+            self.assertEqual(json.loads(self.done(command, "in.nettrace", "--json", "-q").text)["waiting"], rows, command)
+        for words, first in (("leaks",), "Waiting: "), (("async",), None), (("leaks", "--min-bytes", "1", "--share", "0.1"), None):
+            text = " ".join(self.done(words[0], "in.nettrace", *words[1:], "-q").text.split())
+            self.assertEqual(text.count(f"Waiting: {said}"), 1, text)
+            self.assertTrue(first is None or text.startswith(first), text)
+        self.done("convert", "in.nettrace", "-q", "-o", "page.html")
+        self.assertIn(f"<p>Waiting: <bdi dir=\"ltr\">{said}</bdi></p>".encode(), self.get("page.html"))
+        self.put("in.nettrace", named_trace(image("lock\t9\tShop.Till.Pay\tab\t7 in Shop.Till.Print\t0\n")))
+        self.assertEqual(json.loads(self.done("leaks", "in.nettrace", "--json", "-q").text)["waiting"], [])
+        self.assertNotIn("Waiting", self.done("leaks", "in.nettrace", "-q").text)
 
 
 OUTER = (TYPE, 0x71, "Shop.Outer`1"), (TYPE, 0x72, "Shop.Lists")

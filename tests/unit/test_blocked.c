@@ -9,6 +9,7 @@
 
 static struct gcd_error err = GCD_ERROR_INIT;
 static char text[GCD_BLOCKED_BYTES];
+static uint64_t threads;
 
 static const char *say(const char *lines)
 {
@@ -18,7 +19,7 @@ static const char *say(const char *lines)
     assert_int_equal(gcd_build_new(&options, &b, &err), GCD_OK);
     gcd_build_summary(b)->image.blocked = lines;
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
-    gcd_blocked_text(g, text, sizeof text);
+    threads = gcd_blocked_text(g, text, sizeof text);
     gcd_graph_free(g);
     return text;
 }
@@ -30,6 +31,7 @@ static void nothing_is_said_of_few(void **state)
     assert_string_equal(say("lock\t9\tShop.A\t10\t1 in Shop.B\t0\ntask\t9\tShop.A\t0\t\t0\n"), "");
     assert_string_equal(say("lock\t40\tShop.A\t10\tdamaged"), "");
     assert_string_equal(say("damaged\n"), "");
+    assert_int_equal(threads, 0);
 }
 
 static void many_are_counted_by_method(void **state)
@@ -37,6 +39,7 @@ static void many_are_counted_by_method(void **state)
     (void)state;
     assert_string_equal(say("lock\t9\tShop.A\t0\t\t0\nlock\t2\tShop.B\t0\t\t0\n"),
                         "11 threads wait for locks in Shop.A.");
+    assert_int_equal(threads, 11);
     assert_string_equal(
         say("lock\t10\tShop.A\tab\t7 \"x\" in Shop.C\t0\n"),
         "10 threads wait for locks in Shop.A. 10 wait for object 0xab, which thread "
@@ -44,6 +47,7 @@ static void many_are_counted_by_method(void **state)
     assert_string_equal(say("task\t12\tShop.A\t0\t\t0\n"),
                         "12 threads block in Wait or Result of a task in Shop.A: await there "
                         "instead.");
+    assert_int_equal(threads, 12);
     assert_string_equal(say("task\t12\tSystem.Threading.Monitor.Wait\t0\t\t0\n"), "");
     assert_string_equal(
         say("finalizer\t1\tShop.A\t10\t5\t0\n"),

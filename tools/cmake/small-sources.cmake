@@ -2,7 +2,7 @@
 set(GCDUMPC_SMALL_FOLDERS answer layout metadata names recorded resolve session sites sql)
 set(GCDUMPC_SMALL_FILES
     analyze/merged_tree/merged_largest analyze/merged_tree/merged_roots analyze/path_folds analyze/paths_to_object
-    image/space/process_reader_linux
+    base/text image/space/process_reader_linux nettrace/nt_seq
     analyze/collections/collection_types analyze/merged_tree/merged_heaviest
     analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip read/gcdump_parse
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values

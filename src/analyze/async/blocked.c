@@ -35,6 +35,7 @@ struct said {
     size_t count;
     char *to; /* [cap], of which N are used */
     size_t cap, n;
+    uint64_t threads;
 };
 
 GCD_PRINTF(2, 3)
@@ -193,6 +194,7 @@ static void say_locks(struct said *s)
             circle = &s->lines[i];
     if (circle == NULL && held == NULL && all < GCD_ASYNC_JAM)
         return;
+    gcd_add_saturating(&s->threads, all);
     if (all > 0) {
         put(s, "%s thread%s wait%s for %s", GCD_DIGITS(all), gcd_plural(all),
             gcd_by_number(all, "s", ""), gcd_by_number(all, "a lock", "locks"));
@@ -213,19 +215,20 @@ static void say_tasks(struct said *s)
     if (all < GCD_ASYNC_JAM || most->bytes[METHOD] == 0 ||
         gcd_text_begins(most->text[METHOD], "System."))
         return;
+    gcd_add_saturating(&s->threads, all);
     put(s, "%s%s threads block in Wait or Result of a task", s->n > 0 ? " " : "", GCD_DIGITS(all));
     put_method(s, most);
     put(s, ": await there instead.");
 }
 
-void gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap)
+uint64_t gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap)
 {
     const char *at = gcd_graph_summary(g)->image.blocked;
     const struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     struct said *s = at != NULL && at[0] != '\0' ? gcd_mem_new(&alloc, sizeof *s) : NULL;
     ret[0] = '\0';
     if (s == NULL)
-        return;
+        return 0;
     s->g = g;
     s->to = ret;
     s->cap = cap;
@@ -233,5 +236,7 @@ void gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap)
         s->count++;
     say_locks(s);
     say_tasks(s);
+    uint64_t threads = s->threads;
     gcd_mem_free(&alloc, s, sizeof *s);
+    return threads;
 }

@@ -128,17 +128,28 @@ static gcd_status add_suspects(struct browse_view *v, const struct gcd_suspects 
     return browse_put_text(v, list, text_of(f, &text), err);
 }
 
+static gcd_status put_waiting(FILE *to, struct gcd_session *session, const struct gcd_context *call,
+                              struct gcd_error *err)
+{
+    struct answer *jam = NULL;
+    gcd_status st = answer_jam(session, call, &jam, err);
+    for (size_t i = 0; st == GCD_OK && i < jam->rows; i++)
+        fprintf(to, "\nWaiting: %s%s\n", answer_find(jam, i, "sentence")->text,
+                strcmp(answer_find(jam, i, "kind")->text, "calls") == 0
+                    ? " Key 4 shows their stacks."
+                    : "");
+    answer_free(jam);
+    return st;
+}
+
 /* What leaks says below its table: where calls wait, and the notes. */
 static gcd_status put_said(FILE *to, const struct answer_of_suspects *of,
                            const struct gcd_context *call, struct gcd_error *err)
 {
-    struct answer *jam = NULL, *notes = NULL;
+    struct answer *notes = NULL;
     char untold[ANSWER_UNTOLD_BYTES];
     const struct gcd_unnamed *unnamed = gcd_suspects_unnamed(of->suspects);
-    gcd_status st = answer_jam(of->session, call, &jam, err);
-    if (st == GCD_OK && jam->rows > 0)
-        fprintf(to, "\nWaiting: %s Key 4 shows their stacks.\n",
-                answer_find(jam, 0, "sentence")->text);
+    gcd_status st = put_waiting(to, of->session, call, err);
     if (unnamed->most && gcd_suspects_count(of->suspects) > 0)
         fprintf(to, "\nNote: %s\n", answer_untold(unnamed, 0, GCD_SUSPECTS_BY_NAMES, untold));
     if (st == GCD_OK)
@@ -149,7 +160,6 @@ static gcd_status put_said(FILE *to, const struct answer_of_suspects *of,
                 keys->known ? " " : "", keys->known ? keys->text : "",
                 answer_find(notes, i, "advice")->text);
     }
-    answer_free(jam);
     answer_free(notes);
     return st;
 }

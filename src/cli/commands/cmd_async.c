@@ -7,7 +7,6 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
 #include <gcdumpc/unstable/async_values.h>
-#include <gcdumpc/unstable/blocked.h>
 #include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/text/plural.h>
@@ -186,14 +185,14 @@ static enum cli_exit find_values(struct waiting *w)
     return st == GCD_OK ? CLI_DONE : cli_fail(w->d.subject, &err);
 }
 
-bool cli_print_blocked(const struct gcd_graph *g)
+bool cli_print_waiting(const struct answer *jam)
 {
-    char text[GCD_BLOCKED_BYTES];
-    gcd_blocked_text(g, text, sizeof text);
-    if (text[0] == '\0')
-        return true;
-    fputs("\nThreads:", stdout);
-    return cli_print_paragraph(8, text);
+    for (size_t i = 0; i < jam->rows; i++) {
+        fputs("Waiting:", stdout);
+        if (!cli_print_paragraph(8, answer_find(jam, i, "sentence")->text))
+            return false;
+    }
+    return true;
 }
 
 static enum cli_exit print_text(const struct waiting *w, const struct answer *stacks)
@@ -202,8 +201,7 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
     cli_mark_incomplete(stdout, w->d.subject, &cli_summary(&w->d)->verdict);
     print_head(w);
     if (w->jam != NULL && w->jam->rows > 0) {
-        fputs("Waiting:", stdout);
-        if (!cli_print_paragraph(8, answer_find(w->jam, 0, "sentence")->text))
+        if (!cli_print_waiting(w->jam))
             return cli_no_memory(w->d.subject);
         putchar('\n');
     }
@@ -214,8 +212,6 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
                gcd_plural(w->matched - w->stack_count));
     print_idle(w);
     print_untold(w);
-    if (!cli_print_blocked(w->d.graph))
-        return cli_no_memory(w->d.subject);
     print_completed(w);
     if (!print_values(w))
         return cli_no_memory(w->d.subject);
@@ -227,14 +223,6 @@ static enum cli_exit print_text(const struct waiting *w, const struct answer *st
 }
 
 /* ---- JSON ---- */
-
-void cli_json_blocked(json_t *o, const struct gcd_graph *g)
-{
-    char text[GCD_BLOCKED_BYTES];
-    gcd_blocked_text(g, text, sizeof text);
-    (void)json_object_set_new(o, "threads_wait",
-                              text[0] != '\0' ? cli_json_text(text) : json_null());
-}
 
 json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u)
 {
@@ -259,7 +247,8 @@ static json_t *json_head(const struct waiting *w)
     json_t *o = cli_json_head(w->d.subject);
     cli_json_count(o, "heap_bytes", w->heap_bytes);
     cli_json_told(o, "different", w->matched, &w->unnamed);
-    cli_json_blocked(o, w->d.graph);
+    (void)json_object_set_new(o, "waiting",
+                              w->jam != NULL ? render_json_rows(w->jam, NULL) : json_array());
     return cli_async_head(o, w->async, &w->unnamed);
 }
 
@@ -485,7 +474,7 @@ static enum cli_exit analyse(struct waiting *w)
         w->heap_bytes = gcd_graph_summary(w->d.graph)->bytes;
         e = choose(w, origins, p);
     }
-    if (e == CLI_DONE && people && p == NULL &&
+    if (e == CLI_DONE && !w->args->view.csv && p == NULL &&
         answer_jam(w->d.session, &context, &w->jam, &err) != GCD_OK)
         e = cli_fail(w->d.subject, &err);
     cli_pattern_free(p);

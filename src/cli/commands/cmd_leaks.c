@@ -210,29 +210,36 @@ static bool print_suspect(const struct leaks *l, const struct gcd_suspects *show
 
 static bool print_jam(const struct leaks *l)
 {
-    if (!cli_print_blocked(l->d.graph))
-        return false;
+    bool ok = cli_print_waiting(l->jam);
     if (l->jam->rows == 0)
         return true;
-    fputs("\nWaiting:", stdout);
-    bool ok = cli_print_paragraph(8, answer_find(l->jam, 0, "sentence")->text);
     if (l->requests_sentence != NULL) {
         printf("%*s", 8, "");
         ok = cli_print_paragraph(8, l->requests_sentence) && ok;
     }
-    printf("%*s gcdumpc async shows their stacks.\n", 8, "");
+    if (strcmp(answer_find(l->jam, l->jam->rows - 1, "kind")->text, "calls") == 0)
+        printf("%*s gcdumpc async shows their stacks.\n", 8, "");
     return ok;
 }
 
+static bool print_jam_below(const struct leaks *l)
+{
+    if (l->jam->rows > 0)
+        putchar('\n');
+    return print_jam(l);
+}
+
+/* In a heap without suspects, what hangs is the answer. */
 static bool print_consumers(const struct leaks *l)
 {
-    bool people = cli_is_terminal(stdout);
+    bool people = cli_is_terminal(stdout), ok = print_jam(l);
+    if (l->jam->rows > 0)
+        putchar('\n');
     (void)cli_print_paragraph(0, l->headline);
     uint64_t least = gcd_suspects_threshold(l->suspects);
     char a[CLI_NUMBER_BYTES];
     printf("Suspects retain %s%s or more (--share, --min-bytes).\n",
            people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
-    bool ok = print_jam(l);
     if (l->largest != NULL && ok) {
         struct answer *table = suspects(l, l->largest);
         puts("\nThe largest consumer:");
@@ -279,7 +286,7 @@ static bool print_suspects(const struct leaks *l)
     if (l->older != NULL && !print_said(l))
         return false;
     if (l->shown == 0)
-        return print_jam(l);
+        return print_jam_below(l);
     struct answer *table = suspects(l, l->suspects);
     bool ok = l->older != NULL || (cli_print_paragraph(0, l->headline) && putchar('\n') != EOF);
     ok = ok && render_text(table, stdout);
@@ -289,7 +296,7 @@ static bool print_suspects(const struct leaks *l)
                l->older == NULL ? ""
                : l->all         ? ", which grew less or not"
                         : ", which grew less or not: --share 0.1 --min-bytes 64K shows all");
-    ok = ok && print_jam(l);
+    ok = ok && print_jam_below(l);
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, table, i);
     answer_free(table);
@@ -464,7 +471,6 @@ static bool print_json(const struct leaks *l)
     (void)json_object_set_new(o, "process_memory",
                               cli_json_process_memory(&cli_summary(&l->d)->memory));
     (void)json_object_set_new(o, "memory_parts", cli_json_memory_parts(&l->d, &l->unreachable));
-    cli_json_blocked(o, l->d.graph);
     struct answer *table = suspects(l, l->suspects);
     bool ok = table != NULL && add_headline(l, o, table);
     cli_json_names_missing(o, gcd_suspects_unnamed(l->suspects));

@@ -65,10 +65,9 @@ bool cli_own_stacks_first(const struct gcd_async *async, const struct gcd_origin
                           uint32_t *stacks, size_t n, size_t *ret_own);
 /* Adds the totals to O, which is returned; U: of the same dump. */
 json_t *cli_async_head(json_t *o, const struct gcd_async *async, const struct gcd_unnamed *u);
-/* What threads of G wait for: a paragraph behind an empty line, or nothing; false: out of memory.
- * And as a member of O, null if nothing is said. */
-bool cli_print_blocked(const struct gcd_graph *g);
-void cli_json_blocked(json_t *o, const struct gcd_graph *g);
+struct answer;
+/* Prints the rows of JAM (answer_jam), a paragraph each; false: out of memory. */
+bool cli_print_waiting(const struct answer *jam);
 
 /* cmd_exceptions.c: adds the totals of FOUND on G to O, which is returned. */
 json_t *cli_exceptions_head(json_t *o, const struct gcd_exceptions *found,
@@ -96,7 +95,6 @@ enum cli_match cli_choose_strings(const struct gcd_duplicates *d, const struct g
                                   const struct cli_strings_wanted *w,
                                   struct cli_strings_chosen *ret);
 /* The answer of CHOSEN, which were of KIND; context as for gcd_duplicates_holders. */
-struct answer;
 struct cli_strings_shown {
     struct gcd_session *session;
     struct gcd_values_view view;

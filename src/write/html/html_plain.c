@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/blocked.h>
+
 #include "write/html/html_data.h"
 #include "write/html/html_page.h"
 #include "write/json_put.h"
@@ -59,6 +61,10 @@ static void put_types(const struct html_data *h, struct gcd_sink *s)
 
 static void put_suspects(const struct html_data *h, struct gcd_sink *s)
 {
+    char threads[GCD_BLOCKED_BYTES];
+    (void)gcd_blocked_text(h->g, threads, sizeof threads);
+    if (threads[0] != '\0')
+        put(s, "<p>Waiting: <bdi dir=\"ltr\">", threads, "</bdi></p>");
     if (h->grown == NULL)
         put(s, "<p>", h->headline, "</p>");
     gcd_sink_text(s, "<ol>");

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/blocked.h>
 #include <gcdumpc/unstable/session/views.h>
 
 #include "base/error.h"
@@ -136,6 +137,10 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
 {
     size_t count;
     struct numbering n = { .frames = gcd_async_frames(h->async, &count), .alloc = &h->alloc };
+    char threads[GCD_BLOCKED_BYTES];
+    (void)gcd_blocked_text(h->g, threads, sizeof threads);
+    if (threads[0] != '\0')
+        json_put_text(j, "blocked", threads, strlen(threads));
     if (gcd_async_totals(h->async).operations == 0)
         return GCD_OK;
     struct gcd_async_jam jam;

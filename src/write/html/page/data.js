@@ -135,7 +135,7 @@
  *            suspect_bytes: number, headline: string, notes: string[][], shared?: SharedRow[], fills?: FillRow[],
  *            designs?: DesignRow[],
  *            dead?: PartRow[], dead_types?: number, checks: CheckRow[],
- *            generations: GenerationRow[], sites?: Sites, waits?: Waits}} Heap
+ *            generations: GenerationRow[], sites?: Sites, blocked?: string, waits?: Waits}} Heap
  */
 
 /**

@@ -7,7 +7,7 @@ import {linked} from "./links.js";
 import {originOf, visible} from "./names.js";
 import {bytes, count, plural, signed, timeText} from "./numbers.js";
 import {head, tileOf, verdictBox} from "./summary.js";
-import {noteLines, saidLines, suspectLines, waitingLine} from "./suspects.js";
+import {noteLines, saidLines, suspectLines, waitingLines} from "./suspects.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Side} Side */
@@ -89,7 +89,7 @@ export function diffSummary(steps) {
   section("summary", "Summary", words.EXPLANATIONS.diff,
     headline(steps),
     warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
-    waitingLine(),
+    ...waitingLines(),
     ...diff.newer?.suspects.some(s => s.worth) ? [...saidLines(), suspectLines(SHOWN)]
       : diff.said !== undefined && diff.said.length > 1 ? saidLines() : [...saidLines(), largestGrowth(rows)],
     ...noteLines(), diff.dropped ? el("p", {class: "muted"}, words.COMPARED_HERE) : null,

@@ -6,7 +6,7 @@ import {linkedName} from "./links.js";
 import {visible} from "./names.js";
 import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
 import {lineOf} from "./sites.js";
-import {headlineLine, noteLines, suspectLines, waitingLine} from "./suspects.js";
+import {headlineLine, noteLines, suspectLines, waitingLines} from "./suspects.js";
 import * as words from "./words.js";
 
 // Number of suspects at the top.
@@ -159,7 +159,7 @@ export function warnings() {
 // In a heap without suspects, calls that hang are the answer; else they are on the first screen, too, above what is long.
 function answers() {
   const none = heap.suspects.length === 0;
-  return [none ? waitingLine() : null, headlineLine(), none ? null : waitingLine(), suspectLines(SHOWN),
+  return [...none ? waitingLines() : [], headlineLine(), ...none ? [] : waitingLines(), suspectLines(SHOWN),
           heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null];
 }
 

@@ -181,8 +181,9 @@ export function suspectLines(most) {
        s.content.length > 0 ? panelLink(`content:${i}`, "content") : null, sharedLink(s), ...copies(s)))));
 }
 
-export function waitingLine() {
-  return heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null;
+export function waitingLines() {
+  return [heap.blocked ? el("p", {class: "note"}, "Waiting: ", visible(heap.blocked)) : null,
+          heap.waits?.jam ? el("p", {class: "note"}, "Waiting: ", el("a", {href: "#waiting"}, visible(heap.waits.jam))) : null];
 }
 
 // What is large and no fault, such as pools; the largest consumer has said what it is.
@@ -229,7 +230,7 @@ export function suspectSection(title = words.suspectsTitle(heap.suspects), top =
   const first = top.length > 0;
   const complete = data.kind !== "diff" || data.sides.every(side => side.verdict.complete);
   const said = saidLines();
-  section("suspects", title, explanation, ...top, ...first ? [headlineLine(), waitingLine()] : [],
+  section("suspects", title, explanation, ...top, ...first ? [headlineLine(), ...waitingLines()] : [],
     ...said, said.length === 0 && others.length > 0 && shown.length === 0 ? el("p", {}, words.notGrown(complete)) : null,
     ...shown.map((s, i) => suspectArticle(s, i, first)),
     others.length > 0 ? unfolding(words.grewLess(others.length), false, () =>
