@@ -21,8 +21,8 @@
 /*
  * Sentences for people about locks whose owners wait for each other, about GCD_ASYNC_JAM threads or
  * more that wait for locks or block in one method, and about the finalizer's thread; "" = there are
- * none.  Cut if they do not fit into RET[CAP].  Returns the number of threads that wait for locks or
- * block, or 0 if nothing is said of them.
+ * none.  Cut if they do not fit into RET[CAP].  Returns the number of threads that wait for locks
+ * or block, or 0 if nothing is said of them.
  */
 uint64_t gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap);
 
