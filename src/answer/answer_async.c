@@ -265,10 +265,10 @@ static void put_jam(struct answer *a, const struct gcd_async *async,
 }
 
 /* Threads that wait for locks or block in Wait or Result. */
-static void put_threads(struct answer *a, const struct gcd_graph *g)
+static void put_threads(struct answer *a, const struct gcd_graph *g, bool tasks_told)
 {
     char text[GCD_BLOCKED_BYTES];
-    uint64_t threads = gcd_blocked_text(g, text, sizeof text);
+    uint64_t threads = gcd_blocked_text(g, tasks_told, text, sizeof text);
     if (text[0] == '\0')
         return;
     answer_row(a);
@@ -299,7 +299,7 @@ gcd_status answer_jam(struct gcd_session *s, const struct gcd_context *call, str
     struct answer *a = *ret = answer_new(NULL, &answer_jam_shape);
     if (a == NULL)
         return gcd_fail_nomem(err, "finding where calls wait");
-    put_threads(a, of.graph);
+    put_threads(a, of.graph, found && jam.blocked > 0);
     if (found)
         put_jam(a, async, &jam, place);
     return GCD_OK;

@@ -82,8 +82,9 @@ static void where_threads_block(void **state)
           "instead." },
         { 2, 5, POOL, "Shop.Rpc.Get", EVENT, "Shop.Rpc.Other",
           " 5 threads block in Shop.Rpc.Other, " },
-        { 1, 0, "in and in out", "Shop.Rpc.Get", TASK "+SetOnCountdownMres", "Shop.Rpc.Get",
-          " 1 thread blocks in Shop.Rpc.Get, in" },
+        { 3, 0, "in and in out", "Shop.Rpc.Get", TASK "+SetOnCountdownMres", "Shop.Rpc.Get",
+          " 3 threads block in Shop.Rpc.Get, in" },
+        { 2, 1, "", "Shop.Program.Main", EVENT, "", " For each of them a thread blocks" },
         { 5, 0, POOL, "Shop.Rpc.Get", TASK, "", " For each of them a thread blocks" },
         { 5, 0, POOL, "System.Rpc.Get", EVENT, "", " For each of them a thread blocks" },
     };

@@ -11,7 +11,7 @@ static struct gcd_error err = GCD_ERROR_INIT;
 static char text[GCD_BLOCKED_BYTES];
 static uint64_t threads;
 
-static const char *say(const char *lines)
+static const char *say_beside(const char *lines, bool tasks_told)
 {
     struct gcd_build *b;
     struct gcd_graph *g;
@@ -19,9 +19,14 @@ static const char *say(const char *lines)
     assert_int_equal(gcd_build_new(&options, &b, &err), GCD_OK);
     gcd_build_summary(b)->image.blocked = lines;
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
-    threads = gcd_blocked_text(g, text, sizeof text);
+    threads = gcd_blocked_text(g, tasks_told, text, sizeof text);
     gcd_graph_free(g);
     return text;
+}
+
+static const char *say(const char *lines)
+{
+    return say_beside(lines, false);
 }
 
 static void nothing_is_said_of_few(void **state)
@@ -54,6 +59,17 @@ static void many_are_counted_by_method(void **state)
         "The thread of the finalizers waits for object 0x10, which thread 5 holds.");
 }
 
+static void tasks_are_told_once(void **state)
+{
+    (void)state;
+    static const char lines[] = "lock\t11\tShop.A\t0\t\t0\ntask\t12\tShop.B\t0\t\t0\n";
+    assert_string_equal(say(lines), "11 threads wait for locks in Shop.A. 12 threads block in Wait "
+                                    "or Result of a task in Shop.B: await there instead.");
+    assert_int_equal(threads, 23);
+    assert_string_equal(say_beside(lines, true), "11 threads wait for locks in Shop.A.");
+    assert_int_equal(threads, 11);
+}
+
 static void a_circle_is_a_deadlock(void **state)
 {
     (void)state;
@@ -78,9 +94,8 @@ static void the_finalizer_is_told_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_said_of_few),
-        cmocka_unit_test(many_are_counted_by_method),
-        cmocka_unit_test(a_circle_is_a_deadlock),
+        cmocka_unit_test(nothing_is_said_of_few),      cmocka_unit_test(many_are_counted_by_method),
+        cmocka_unit_test(tasks_are_told_once),         cmocka_unit_test(a_circle_is_a_deadlock),
         cmocka_unit_test(the_finalizer_is_told_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,8 @@
 #ifndef GCDUMPC_UNSTABLE_BLOCKED_H
 #define GCDUMPC_UNSTABLE_BLOCKED_H
 
+#include <stdbool.h>
+
 #include <gcdumpc/graph.h>
 
 #define GCD_BLOCKED_BYTES 3000u
@@ -21,9 +23,10 @@
 /*
  * Sentences for people about locks whose owners wait for each other, about GCD_ASYNC_JAM threads or
  * more that wait for locks or block in one method, and about the finalizer's thread; "" = there are
- * none.  Cut if they do not fit into RET[CAP].  Returns the number of threads that wait for locks
- * or block, or 0 if nothing is said of them.
+ * none.  Cut if they do not fit into RET[CAP].  TASKS_TOLD: gcd_async_jam_text says in which method
+ * threads block for tasks.  Returns the number of threads that wait for locks or block, or 0 if
+ * nothing is said of them.
  */
-uint64_t gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap);
+uint64_t gcd_blocked_text(const struct gcd_graph *g, bool tasks_told, char *ret, size_t cap);
 
 #endif

@@ -15,6 +15,8 @@
 /* So many methods are told apart, and so many events of threads. */
 #define METHODS 8u
 #define EVENTS  256u
+/* of the threads that block, in the method that is told: the frames of others may be inlined */
+#define LEAST_PART 4u
 
 #define POOL_THREAD ".NET TP Worker"
 
@@ -64,7 +66,8 @@ void async_find_blocked(const struct gcd_async_jam_of *of, struct gcd_async_jam 
     }
     for (size_t i = 1; i < n; i++)
         most = all[i].threads > most->threads ? &all[i] : most;
-    if (n == 0)
+    /* not a few others, such as Main, which waits for the end */
+    if (n == 0 || most->threads < jam->threads / LEAST_PART)
         return;
     jam->blocked = most->threads;
     jam->pool = most->pool == most->threads;

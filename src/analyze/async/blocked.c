@@ -221,7 +221,7 @@ static void say_tasks(struct said *s)
     put(s, ": await there instead.");
 }
 
-uint64_t gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap)
+uint64_t gcd_blocked_text(const struct gcd_graph *g, bool tasks_told, char *ret, size_t cap)
 {
     const char *at = gcd_graph_summary(g)->image.blocked;
     const struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
@@ -235,7 +235,8 @@ uint64_t gcd_blocked_text(const struct gcd_graph *g, char *ret, size_t cap)
     while (s->count < LINES_MAX && read_line(&at, &s->lines[s->count]))
         s->count++;
     say_locks(s);
-    say_tasks(s);
+    if (!tasks_told)
+        say_tasks(s);
     uint64_t threads = s->threads;
     gcd_mem_free(&alloc, s, sizeof *s);
     return threads;

@@ -62,7 +62,7 @@ static void put_types(const struct html_data *h, struct gcd_sink *s)
 static void put_suspects(const struct html_data *h, struct gcd_sink *s)
 {
     char threads[GCD_BLOCKED_BYTES];
-    (void)gcd_blocked_text(h->g, threads, sizeof threads);
+    (void)gcd_blocked_text(h->g, false, threads, sizeof threads);
     if (threads[0] != '\0')
         put(s, "<p>Waiting: <bdi dir=\"ltr\">", threads, "</bdi></p>");
     if (h->grown == NULL)

@@ -137,14 +137,8 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
 {
     size_t count;
     struct numbering n = { .frames = gcd_async_frames(h->async, &count), .alloc = &h->alloc };
-    char threads[GCD_BLOCKED_BYTES];
-    (void)gcd_blocked_text(h->g, threads, sizeof threads);
-    if (threads[0] != '\0')
-        json_put_text(j, "blocked", threads, strlen(threads));
-    if (gcd_async_totals(h->async).operations == 0)
-        return GCD_OK;
     struct gcd_async_jam jam;
-    char sentence[GCD_ASYNC_JAM_BYTES], place[GCD_ASYNC_PLACE_BYTES];
+    char sentence[GCD_ASYNC_JAM_BYTES], place[GCD_ASYNC_PLACE_BYTES], threads[GCD_BLOCKED_BYTES];
     bool found;
     GCD_TRY(gcd_async_find_jam(h->async, h->origins, &h->alloc, &jam, &found, err));
     if (found) {
@@ -158,6 +152,11 @@ gcd_status html_put_waits(const struct html_data *h, const uint32_t *type_names,
         GCD_TRY(gcd_async_jam_place(h->async, &jam, &of, place, sizeof place, err));
         gcd_async_jam_text(h->async, &jam, place, sentence, sizeof sentence);
     }
+    (void)gcd_blocked_text(h->g, found && jam.blocked > 0, threads, sizeof threads);
+    if (threads[0] != '\0')
+        json_put_text(j, "blocked", threads, strlen(threads));
+    if (gcd_async_totals(h->async).operations == 0)
+        return GCD_OK;
     gcd_idmap_init(&n.numbers, n.alloc);
     gcd_idmap_init(&n.names, n.alloc);
     n.used = gcd_mem_new_uncleared(n.alloc, FRAMES, sizeof *n.used);
