@@ -6,7 +6,7 @@ set(GCDUMPC_SMALL_FILES
     analyze/collections/collection_types analyze/merged_tree/merged_heaviest
     analyze/merged_tree/merged_steps analyze/root_order etl/etl io/gunzip read/gcdump_parse
     analyze/duplicates analyze/exceptions analyze/field_sizes analyze/field_values
-    analyze/key_groups analyze/owner_fills analyze/root_sets analyze/shared_holders
+    analyze/key_groups analyze/owner_fills analyze/root_sets
     analyze/async/async_blocked analyze/async/async_jam analyze/async/blocked analyze/async/async analyze/async/async_kinds
     analyze/async/async_order
     analyze/async/async_runtime analyze/async/async_stacks analyze/async/async_values
