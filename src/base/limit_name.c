@@ -53,17 +53,13 @@ static bool is_limit(const char *text)
     return has_limit_word(text) || begins_with_count(behind_max(text));
 }
 
-bool gcd_is_limit_name(const char *name)
-{
-    char text[NAME_BYTES];
-    return is_limit(plain(name, strlen(name), text));
-}
-
-bool gcd_is_limit_of(const char *name, size_t n, const char *field)
+bool gcd_is_limit_name(const char *name, size_t n, const char *field)
 {
     char text[NAME_BYTES], of[NAME_BYTES];
     size_t k = strlen(plain(field, strlen(field), of));
     const char *rest = behind_max(plain(name, n, text));
+    if (field[0] == '\0')
+        return is_limit(text);
     if (k < SHORTEST_NAME)
         return false;
     if (gcd_text_begins(rest, of))

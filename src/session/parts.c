@@ -108,10 +108,8 @@ static const char *limit_in_image(void *numbers, uint64_t address, const char *o
         bool number =
             f.known && (f.number.kind == GCD_NUMBER_SIGNED || f.number.kind == GCD_NUMBER_UNSIGNED);
         if (!number || f.number.bits > INT64_MAX || f.number.bits < least ||
-            (best != NULL && f.number.bits >= *ret))
-            continue;
-        if (of[0] == '\0' ? !gcd_is_limit_name(f.name)
-                          : !gcd_is_limit_of(f.name, strlen(f.name), of))
+            (best != NULL && f.number.bits >= *ret) ||
+            !gcd_is_limit_name(f.name, strlen(f.name), of))
             continue;
         best = f.name;
         *ret = f.number.bits;

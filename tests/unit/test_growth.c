@@ -48,6 +48,20 @@ static void fill(struct pile *p, uint32_t into, const struct store *s)
         child(p, items, "Shop.Order", 150);
 }
 
+/* A session with the graph of P, which is *RET_GRAPH, with the limits of comparisons. */
+static struct gcd_session *session_of(struct pile *p, struct gcd_graph **ret_graph)
+{
+    struct gcd_session *s = NULL;
+    *ret_graph = pile_graph(p);
+    assert_int_equal(
+        gcd_session_new(*ret_graph,
+                        &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
+                                                       .min_bytes = ANSWER_GROWN_BYTES },
+                        &s, &err),
+        GCD_OK);
+    return s;
+}
+
 static struct gcd_session *heap_of(const struct store stores[STORES], bool complete,
                                    struct gcd_graph **ret_graph)
 {
@@ -65,15 +79,7 @@ static struct gcd_session *heap_of(const struct store stores[STORES], bool compl
         for (unsigned k = 0; k < stores[i].lists; k++)
             fill(p, child(p, items, LIST, 32), &stores[i]);
     }
-    struct gcd_session *s = NULL;
-    *ret_graph = pile_graph(p);
-    assert_int_equal(
-        gcd_session_new(*ret_graph,
-                        &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
-                                                       .min_bytes = ANSWER_GROWN_BYTES },
-                        &s, &err),
-        GCD_OK);
-    return s;
+    return session_of(p, ret_graph);
 }
 
 /* Two dumps that are compared. */
@@ -336,7 +342,6 @@ struct carts {
 static struct gcd_session *carts_of(const struct carts *c, struct gcd_graph **ret_graph)
 {
     struct pile *p = pile_new();
-    struct gcd_session *s = NULL;
     uint32_t shop = node(p, "Shop.Checkout", 24), items = 0;
     static_root(p, shop, "s_checkout");
     if (!c->apart)
@@ -350,14 +355,7 @@ static struct gcd_session *carts_of(const struct carts *c, struct gcd_graph **re
         for (unsigned k = 0; k < n; k++)
             child(p, all, "Shop.Line", 200);
     }
-    *ret_graph = pile_graph(p);
-    assert_int_equal(
-        gcd_session_new(*ret_graph,
-                        &(struct gcd_session_options){ .share = ANSWER_GROWN_SHARE,
-                                                       .min_bytes = ANSWER_GROWN_BYTES },
-                        &s, &err),
-        GCD_OK);
-    return s;
+    return session_of(p, ret_graph);
 }
 
 /* Owners, of which there are more, or which have more; up to a limit or not; in one place or all

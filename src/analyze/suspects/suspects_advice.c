@@ -403,14 +403,13 @@ struct limit {
 };
 
 /* Keeps FIELD[N] in RET if NUMBER is a limit, the smallest so far, of at least LEAST. */
-static bool keep_limit(struct limit *ret, const char *field, size_t n, uint64_t number)
+static void keep_limit(struct limit *ret, const char *field, size_t n, uint64_t number)
 {
     if (n == 0 || n >= sizeof ret->field || (ret->field[0] != '\0' && ret->number <= number))
-        return false;
+        return;
     memcpy(ret->field, field, n);
     ret->field[n] = '\0';
     ret->number = number;
-    return true;
 }
 
 /* The same for the constants of TYPE (gcd_metadata_note) that limit what is in its field OF, or "".
@@ -428,12 +427,8 @@ static void constant_limits(const struct suspects_work *w, uint32_t type, const 
             continue;
         for (const char *d = p + n + 2; *d >= '0' && *d <= '9' && number < UINT64_MAX / 16; d++)
             number = number * 10 + (uint64_t)(*d - '0');
-        char name[LIMIT_FIELD_BYTES];
-        memcpy(name, p, n);
-        name[n] = '\0';
-        if (number >= least &&
-            (of[0] == '\0' ? gcd_is_limit_name(name) : gcd_is_limit_of(name, n, of)))
-            (void)keep_limit(ret, p, n, number);
+        if (number >= least && gcd_is_limit_name(p, n, of))
+            keep_limit(ret, p, n, number);
     }
 }
 
@@ -453,7 +448,7 @@ static bool limit_in(const struct suspects_work *w, uint32_t node, const char *o
             : NULL;
     ret->field[0] = '\0';
     if (field != NULL)
-        (void)keep_limit(ret, field, strlen(field), number);
+        keep_limit(ret, field, strlen(field), number);
     constant_limits(w, suspects_type_of(w, node), of, least, ret);
     return ret->field[0] != '\0';
 }
